@@ -1,0 +1,34 @@
+"""What can be wrong with a game or a position in a file: codes for compiled code, sentences for people."""
+
+from __future__ import annotations
+
+(OK, FEN_PLACEMENT, FEN_SIDE, FEN_CASTLING, FEN_EN_PASSANT, FEN_KINGS, FEN_PAWNS, FEN_MATERIAL, FEN_CHECK, FEN_SHORT,
+ TAG, VARIANT, NOT_A_MOVE, ILLEGAL, AMBIGUOUS, PROMOTION, NULL_MOVE, CLOSING, VARIATION, COMMENT, NO_RESULT, RESULTS,
+ AFTER_RESULT, TOO_LONG, EPD_RESULT) = range(25)
+
+SENTENCES = {
+    FEN_PLACEMENT: "the piece placement of the FEN is not eight ranks of eight squares",
+    FEN_SIDE: "the side to move of the FEN is neither w nor b",
+    FEN_CASTLING: "a castling right of the FEN has no king and rook for it",
+    FEN_EN_PASSANT: "the en passant field of the FEN is neither - nor a square of rank 3 or 6",
+    FEN_KINGS: "the position does not have one king a side",
+    FEN_PAWNS: "the position has a pawn on the first or last rank",
+    FEN_MATERIAL: "the position has more pieces than a game can give",
+    FEN_CHECK: "the side that is not to move is in check",
+    FEN_SHORT: "the FEN has fewer than four fields",
+    TAG: 'malformed tag {token!r}, expected [Name "value"]',
+    VARIANT: "variant {token!r} is not chess",
+    NOT_A_MOVE: "{token!r} at ply {ply} is not a move",
+    ILLEGAL: "illegal move {token!r} at ply {ply}",
+    AMBIGUOUS: "ambiguous move {token!r} at ply {ply}",
+    PROMOTION: "move {token!r} at ply {ply} does not name the piece promoted to",
+    NULL_MOVE: "null move {token!r} at ply {ply}",
+    CLOSING: "')' without '(' at ply {ply}",
+    VARIATION: "a variation is never closed",
+    COMMENT: "a comment is never closed",
+    NO_RESULT: "the moves end at ply {ply} without a result (1-0, 0-1, 1/2-1/2 or *)",
+    RESULTS: "the Result tag contradicts the result {token!r} after the moves",
+    AFTER_RESULT: "{token!r} follows the result",
+    TOO_LONG: "the game is longer than the reader's limit",
+    EPD_RESULT: 'no result: expected c9 "1-0", [0.5] or [1.0]',
+}

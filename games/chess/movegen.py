@@ -1,0 +1,230 @@
+"""Legal moves."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numba
+import numpy as np
+from numba.core import types
+
+from games.bits import EMPTY, ONE, bit, lowest, without_lowest
+from games.chess.attacks import (
+    NOT_A,
+    NOT_H,
+    between,
+    bishop_attacks,
+    king_attacks,
+    knight_attacks,
+    pawn_attacks_from,
+    rook_attacks,
+    through,
+)
+from games.chess.position import (
+    BISHOP,
+    CASTLING,
+    EN_PASSANT,
+    FILES_MASK,
+    KING,
+    KNIGHT,
+    LAST_RANK_SHIFT,
+    PAWN,
+    QUEEN,
+    ROOK,
+    attackers,
+    black_to_move,
+    castling_rights,
+    en_passant_is_safe,
+    en_passant_square,
+    kind_at,
+    load,
+    make,
+    pack_move,
+    position_type,
+    store,
+    words_type,
+)
+from games.chess.unit import entry, inner
+
+MAX_MOVES = 256  # no legal position has more than 218
+moves_type = types.Array(types.uint32, 1, "C")
+RANK_1, RANK_8 = np.uint64(0xFF), np.uint64(0xFF << 56)
+RANK_3, RANK_6 = np.uint64(0xFF << 16), np.uint64(0xFF << 40)
+LAST_RANKS = RANK_1 | RANK_8
+ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
+ONE_ROW, CAPTURE_LEFT, CAPTURE_RIGHT = np.uint64(8), np.uint64(7), np.uint64(9)
+
+
+class Safety(NamedTuple):
+    """What restricts the side to move: pieces giving check, own pinned pieces, squares that answer the check."""
+
+    checkers: np.uint64
+    pinned: np.uint64
+    answers: np.uint64
+
+
+safety_type = numba.typeof(Safety(*np.zeros(3, np.uint64)))
+
+
+@inner(safety_type(position_type, types.int64, types.uint64, types.uint64, types.boolean))
+def king_safety(p, king, ours, theirs, black):
+    """Checks and pins against one king."""
+    checks = (knight_attacks(king) & p.knights | pawn_attacks_from(king, black) & p.pawns) & theirs
+    snipers = (rook_attacks(king, theirs) & (p.rooks | p.queens)
+               | bishop_attacks(king, theirs) & (p.bishops | p.queens)) & theirs
+    pinned = EMPTY
+    while snipers:
+        sniper = lowest(snipers)
+        blockers = between(king, sniper) & ours
+        if blockers == EMPTY:
+            checks |= bit(sniper)
+        elif without_lowest(blockers) == EMPTY:
+            pinned |= blockers
+        snipers = without_lowest(snipers)
+    answers = ALL
+    if checks:
+        answers = EMPTY if without_lowest(checks) else between(king, lowest(checks)) | checks
+    return Safety(checks, pinned, answers)
+
+
+@inner(types.boolean(position_type, types.int64, types.int64, types.uint64, types.uint64, types.boolean))
+def can_castle(p, king, rook, occupied, theirs, black):
+    """Whether castling with this rook is legal now: nothing in the way, no attacked square on the king's."""
+    row = king & 56
+    king_to, rook_to = (row + 6, row + 5) if rook > king else (row + 2, row + 3)
+    way = between(king, king_to) | between(rook, rook_to) | bit(king_to) | bit(rook_to) | between(king, rook)
+    others = occupied & ~bit(king) & ~bit(rook)
+    if way & others:
+        return False
+    walked = between(king, king_to) | bit(king_to)
+    while walked:
+        if attackers(p, lowest(walked), others | bit(rook_to), theirs, not black):
+            return False
+        walked = without_lowest(walked)
+    return True
+
+
+@inner(types.int64(position_type, moves_type, types.int64, types.int64, types.uint64, types.int64))
+def _add_targets(p, moves, n, source, targets, kind):
+    while targets:
+        target = lowest(targets)
+        moves[n] = pack_move(source, target, kind, kind_at(p, bit(target)), 0, 0)
+        n += 1
+        targets = without_lowest(targets)
+    return n
+
+
+@inner(types.int64(position_type, moves_type, types.int64, types.uint64, types.int64, types.uint64, types.int64))
+def _add_pawns(p, moves, n, targets, step, pinned, king):
+    """Pawn moves to these targets from `step` squares before them."""
+    while targets:
+        target = lowest(targets)
+        source = target - step
+        targets = without_lowest(targets)
+        if pinned & bit(source) and through(king, source) & bit(target) == EMPTY:
+            continue
+        move = pack_move(source, target, PAWN, kind_at(p, bit(target)), 0, 0)
+        if bit(target) & LAST_RANKS:
+            for promotion in range(QUEEN, PAWN, -1):
+                moves[n] = move | promotion << 18
+                n += 1
+        else:
+            moves[n] = move
+            n += 1
+    return n
+
+
+@inner(types.int64(position_type, types.boolean, moves_type))
+def generate(p, noisy, moves):
+    """Write all legal moves, or only captures and promotions, to `moves` (room for MAX_MOVES); returns how many."""
+    black = black_to_move(p)
+    ours, theirs = (p.black, p.white) if black else (p.white, p.black)
+    occupied = ours | theirs
+    king = lowest(p.kings & ours)
+    safety = king_safety(p, king, ours, theirs, black)
+    pinned, answers = safety.pinned, safety.answers
+    wanted = theirs if noisy else ~ours
+    n = 0
+
+    targets = king_attacks(king) & wanted
+    while targets:
+        target = lowest(targets)
+        if attackers(p, target, occupied ^ bit(king), theirs, not black) == EMPTY:
+            moves[n] = pack_move(king, target, KING, kind_at(p, bit(target)), 0, 0)
+            n += 1
+        targets = without_lowest(targets)
+    if answers == EMPTY:
+        return n
+
+    # knights, bishops, rooks, queens
+    allowed = wanted & answers
+    pieces = ours & ~(p.pawns | p.kings)
+    while pieces:
+        source = lowest(pieces)
+        here = bit(source)
+        pieces = without_lowest(pieces)
+        if here & p.knights:
+            kind = KNIGHT
+            targets = knight_attacks(source)
+        else:
+            kind = BISHOP if here & p.bishops else (ROOK if here & p.rooks else QUEEN)
+            targets = EMPTY
+            if kind != ROOK:
+                targets = bishop_attacks(source, occupied)
+            if kind != BISHOP:
+                targets |= rook_attacks(source, occupied)
+        targets &= allowed
+        if pinned & here:
+            targets &= through(king, source)
+        n = _add_targets(p, moves, n, source, targets, kind)
+
+    # pawns
+    pawns = p.pawns & ours
+    up = -8 if black else 8
+    empty = ~occupied
+    if black:
+        single = pawns >> ONE_ROW & empty
+        double = (single & RANK_6) >> ONE_ROW & empty
+        west, east = (pawns & NOT_A) >> CAPTURE_RIGHT, (pawns & NOT_H) >> CAPTURE_LEFT
+    else:
+        single = pawns << ONE_ROW & empty
+        double = (single & RANK_3) << ONE_ROW & empty
+        west, east = (pawns & NOT_A) << CAPTURE_LEFT, (pawns & NOT_H) << CAPTURE_RIGHT
+    if noisy:
+        single, double = single & LAST_RANKS, EMPTY
+    n = _add_pawns(p, moves, n, single & answers, up, pinned, king)
+    n = _add_pawns(p, moves, n, double & answers, 2 * up, pinned, king)
+    n = _add_pawns(p, moves, n, west & theirs & answers, up - 1, pinned, king)
+    n = _add_pawns(p, moves, n, east & theirs & answers, up + 1, pinned, king)
+    passed = en_passant_square(p)
+    if passed >= 0:
+        candidates = pawn_attacks_from(passed, not black) & pawns
+        while candidates:
+            source = lowest(candidates)
+            if en_passant_is_safe(p, bit(source), bit(passed), bit(passed - up), black):
+                moves[n] = pack_move(source, passed, PAWN, PAWN, 0, EN_PASSANT)
+                n += 1
+            candidates = without_lowest(candidates)
+
+    if not noisy and safety.checkers == EMPTY:
+        rights = castling_rights(p)
+        rooks = (rights >> np.uint64(8) << LAST_RANK_SHIFT) if black else rights & FILES_MASK
+        while rooks:
+            rook = lowest(rooks)
+            if can_castle(p, king, rook, occupied, theirs, black):
+                moves[n] = pack_move(king, rook, KING, 0, 0, CASTLING)
+                n += 1
+            rooks = without_lowest(rooks)
+    return n
+
+
+@entry(types.int64(words_type, types.boolean, moves_type))
+def legal_moves(words, noisy, moves):
+    """Write the legal moves (noisy: captures and promotions only) of one position to `moves`; returns how many."""
+    return generate(load(words), noisy, moves)
+
+
+@entry(types.void(words_type, types.int64, words_type))
+def play(words, move, after):
+    """Write the position after a legal move to `after`."""
+    store(after, make(load(words), move))

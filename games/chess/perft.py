@@ -1,0 +1,155 @@
+"""Perft: the number of move sequences of a given length, the standard check of a move generator."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba.core import types
+
+from games.bits import EMPTY, bit, lowest, popcount, without_lowest
+from games.chess.attacks import (
+    NOT_A,
+    NOT_H,
+    bishop_attacks,
+    king_attacks,
+    knight_attacks,
+    pawn_attacks_from,
+    rook_attacks,
+    through,
+)
+from games.chess.movegen import (
+    CAPTURE_LEFT,
+    CAPTURE_RIGHT,
+    FILES_MASK,
+    LAST_RANK_SHIFT,
+    LAST_RANKS,
+    MAX_MOVES,
+    ONE_ROW,
+    RANK_3,
+    RANK_6,
+    can_castle,
+    generate,
+    king_safety,
+)
+from games.chess.position import (
+    attackers,
+    black_to_move,
+    castling_rights,
+    en_passant_is_safe,
+    en_passant_square,
+    load,
+    make,
+    position_type,
+    words_type,
+)
+from games.chess.unit import entry, inner
+
+MAX_DEPTH = 16
+rows_type = types.Array(types.uint32, 2, "C")
+
+
+@inner(types.int64(types.uint64))
+def _pawn_moves(targets):
+    return popcount(targets) + 3 * popcount(targets & LAST_RANKS)
+
+
+@inner(types.int64(position_type, types.uint64, types.uint64, types.uint64, types.boolean))
+def _count_pawns(p, pawns, allowed, theirs, black):
+    empty = ~(p.white | p.black)
+    if black:
+        single = pawns >> ONE_ROW & empty
+        double = (single & RANK_6) >> ONE_ROW & empty
+        west, east = (pawns & NOT_A) >> CAPTURE_RIGHT, (pawns & NOT_H) >> CAPTURE_LEFT
+    else:
+        single = pawns << ONE_ROW & empty
+        double = (single & RANK_3) << ONE_ROW & empty
+        west, east = (pawns & NOT_A) << CAPTURE_LEFT, (pawns & NOT_H) << CAPTURE_RIGHT
+    return (_pawn_moves(single & allowed) + popcount(double & allowed)
+            + _pawn_moves(west & theirs & allowed) + _pawn_moves(east & theirs & allowed))
+
+
+@inner(types.int64(position_type))
+def count_moves(p):
+    """Number of legal moves, without making a list."""
+    black = black_to_move(p)
+    ours, theirs = (p.black, p.white) if black else (p.white, p.black)
+    occupied = ours | theirs
+    king = lowest(p.kings & ours)
+    safety = king_safety(p, king, ours, theirs, black)
+    pinned, allowed = safety.pinned, ~ours & safety.answers
+    n = 0
+    targets = king_attacks(king) & ~ours
+    while targets:
+        if attackers(p, lowest(targets), occupied ^ bit(king), theirs, not black) == EMPTY:
+            n += 1
+        targets = without_lowest(targets)
+    if safety.answers == EMPTY:
+        return n
+
+    pieces = p.knights & ours & ~pinned
+    while pieces:
+        n += popcount(knight_attacks(lowest(pieces)) & allowed)
+        pieces = without_lowest(pieces)
+    pieces = (p.bishops | p.queens) & ours
+    while pieces:
+        source = lowest(pieces)
+        targets = bishop_attacks(source, occupied) & allowed
+        if pinned & bit(source):
+            targets &= through(king, source)
+        n += popcount(targets)
+        pieces = without_lowest(pieces)
+    pieces = (p.rooks | p.queens) & ours
+    while pieces:
+        source = lowest(pieces)
+        targets = rook_attacks(source, occupied) & allowed
+        if pinned & bit(source):
+            targets &= through(king, source)
+        n += popcount(targets)
+        pieces = without_lowest(pieces)
+
+    pawns = p.pawns & ours
+    n += _count_pawns(p, pawns & ~pinned, safety.answers, theirs, black)
+    held = pawns & pinned
+    while held:
+        source = lowest(held)
+        n += _count_pawns(p, bit(source), safety.answers & through(king, source), theirs, black)
+        held = without_lowest(held)
+    passed = en_passant_square(p)
+    if passed >= 0:
+        candidates = pawn_attacks_from(passed, not black) & pawns
+        while candidates:
+            if en_passant_is_safe(p, bit(lowest(candidates)), bit(passed), bit(passed + (8 if black else -8)), black):
+                n += 1
+            candidates = without_lowest(candidates)
+    if safety.checkers == EMPTY:
+        rights = castling_rights(p)
+        rooks = (rights >> np.uint64(8) << LAST_RANK_SHIFT) if black else rights & FILES_MASK
+        while rooks:
+            if can_castle(p, king, lowest(rooks), occupied, theirs, black):
+                n += 1
+            rooks = without_lowest(rooks)
+    return n
+
+
+@inner(types.int64(position_type, types.int64, types.boolean, rows_type))
+def _perft(p, depth, bulk, moves):
+    if bulk and depth == 1:
+        return count_moves(p)
+    if depth == 0:
+        return 1
+    row = moves[depth]
+    total = 0
+    for i in range(generate(p, False, row)):
+        total += _perft(make(p, np.int64(row[i])), depth - 1, bulk, moves)
+    return total
+
+
+@entry(types.int64(words_type, types.int64, types.boolean, rows_type))
+def _perft_from(words, depth, bulk, moves):
+    return _perft(load(words), depth, bulk, moves)
+
+
+def perft(words: np.ndarray, depth: int, bulk: bool = True) -> int:
+    """Number of sequences of `depth` legal moves; `bulk` counts the last ply without making its moves."""
+    if not 0 <= depth < MAX_DEPTH:
+        raise ValueError(f"depth {depth} is outside 0..{MAX_DEPTH - 1}")
+    return int(_perft_from(words, depth, bulk, np.empty((MAX_DEPTH, MAX_MOVES), np.uint32)))
