@@ -34,6 +34,7 @@ from games.chess.position import (
     attackers,
     black_to_move,
     castling_rights,
+    checkers,
     en_passant_is_safe,
     en_passant_square,
     kind_at,
@@ -228,3 +229,9 @@ def legal_moves(words, noisy, moves):
 def play(words, move, after):
     """Write the position after a legal move to `after`."""
     store(after, make(load(words), move))
+
+
+@entry(types.boolean(words_type))
+def in_check(words):
+    """Whether the side to move is in check."""
+    return checkers(load(words)) != EMPTY
