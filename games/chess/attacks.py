@@ -87,26 +87,26 @@ knight_attacks = jit.table("chess_knight", np.array([_squares(s, KNIGHT_STEPS, 1
 king_attacks = jit.table("chess_king", np.array([_squares(s, KING_STEPS, 1) for s in range(64)], np.uint64))
 
 
-@inner("uint64(int64, int64)")
+@inner("uint64(int64, int64)", forceinline=True)
 def between(a, b):
     """Squares strictly between two squares of one line."""
     return _between_table(a * 64 + b)
 
 
-@inner("uint64(int64, int64)")
+@inner("uint64(int64, int64)", forceinline=True)
 def through(a, b):
     """The whole line through two squares."""
     return _through_table(a * 64 + b)
 
 
-@inner("uint64(uint64, uint64, uint64)")
+@inner("uint64(uint64, uint64, uint64)", forceinline=True)
 def _line_attacks(occupied, lower, upper):
     above = occupied & upper
     nearest = HIGHEST >> np.uint64(leading_zeros((occupied & lower) | ONE))
     return (lower | upper) & (above ^ (above - nearest))
 
 
-@inner("uint64(int64, uint64)")
+@inner("uint64(int64, uint64)", forceinline=True)
 def rook_attacks(square, occupied):
     """Squares a rook attacks, up to and with the first piece on each line."""
     i = square * 8
@@ -114,7 +114,7 @@ def rook_attacks(square, occupied):
             | _line_attacks(occupied, _lines_table(i + 2), _lines_table(i + 3)))
 
 
-@inner("uint64(int64, uint64)")
+@inner("uint64(int64, uint64)", forceinline=True)
 def bishop_attacks(square, occupied):
     """Squares a bishop attacks, up to and with the first piece on each line."""
     i = square * 8
@@ -122,25 +122,25 @@ def bishop_attacks(square, occupied):
             | _line_attacks(occupied, _lines_table(i + 6), _lines_table(i + 7)))
 
 
-@inner("uint64(uint64)")
+@inner("uint64(uint64)", forceinline=True)
 def pawn_attacks_up(pawns):
     """Squares attacked by pawns that move towards rank 8."""
     return (pawns & NOT_A) << SEVEN | (pawns & NOT_H) << NINE
 
 
-@inner("uint64(uint64)")
+@inner("uint64(uint64)", forceinline=True)
 def pawn_attacks_down(pawns):
     """Squares attacked by pawns that move towards rank 1."""
     return (pawns & NOT_A) >> NINE | (pawns & NOT_H) >> SEVEN
 
 
-@inner("uint64(uint64, boolean)")
+@inner("uint64(uint64, boolean)", forceinline=True)
 def pawn_attacks(pawns, black):
     """Squares attacked by one side's pawns."""
     return pawn_attacks_down(pawns) if black else pawn_attacks_up(pawns)
 
 
-@inner("uint64(int64, boolean)")
+@inner("uint64(int64, boolean)", forceinline=True)
 def pawn_attacks_from(square, black):
     """Squares attacked by one pawn."""
     return pawn_attacks(bit(square), black)

@@ -1,0 +1,1 @@
+"""Hand-written evaluation terms, one folder per game."""

@@ -1,0 +1,12 @@
+"""The terms of the chess evaluation."""
+
+from evalterms.chess.king import king
+from evalterms.chess.material import material
+from evalterms.chess.mobility import mobility
+from evalterms.chess.pawns import pawns
+from evalterms.chess.piece_square import piece_square
+from evalterms.chess.pieces import pieces
+from evalterms.chess.space import space
+from evalterms.chess.threats import threats
+
+TERMS = (material, piece_square, mobility, pawns, pieces, king, threats, space)

@@ -1,0 +1,62 @@
+"""King safety: the shelter of our king, and our attack on theirs."""
+
+from evalterms.chess.squares import FILE_A, down
+from evalterms.term import Term
+from games.bits import EMPTY, lowest, popcount
+from games.chess.attacks import bishop_attacks, knight_attacks, rook_attacks
+import numpy as np
+
+king = Term("king")
+SHELTER = king.parameter("shelter", 8)
+SHELTER_BESIDE = king.parameter("shelter_beside", 8)
+STORM = king.parameter("storm", 8)
+STORM_BESIDE = king.parameter("storm_beside", 8)
+ZONE_KNIGHT = king.parameter("zone_knight")
+ZONE_BISHOP = king.parameter("zone_bishop")
+ZONE_ROOK = king.parameter("zone_rook")
+ZONE_QUEEN = king.parameter("zone_queen")
+ZONE_ATTACKERS = king.parameter("zone_attackers", 5)
+ZONE_WEAK = king.parameter("zone_weak")
+CHECK_KNIGHT = king.parameter("check_knight")
+CHECK_BISHOP = king.parameter("check_bishop")
+CHECK_ROOK = king.parameter("check_rook")
+CHECK_QUEEN = king.parameter("check_queen")
+
+
+@king.counts
+def count_king(us, them, emit):
+    """The rank of the rearmost pawn of each side (0: none) on the king's file and beside it; squares of the enemy
+    king's zone attacked by each kind, how many kinds attack it, its weak squares, and safe checks by each kind."""
+    file = lowest(us.king) & 7
+    for offset in range(-1, 2):
+        if 0 <= file + offset < 8:
+            column = FILE_A << np.uint64(file + offset)
+            ours, theirs = column & us.pawns, column & them.pawns
+            shelter = lowest(ours) >> 3 if ours else 0
+            storm = lowest(theirs) >> 3 if theirs else 0
+            if offset == 0:
+                emit(SHELTER + shelter, 1)
+                emit(STORM + storm, 1)
+            else:
+                emit(SHELTER_BESIDE + shelter, 1)
+                emit(STORM_BESIDE + storm, 1)
+
+    zone = them.king_attacks | them.king | down(them.king_attacks)
+    by_knights, by_bishops = us.knight_attacks & zone, us.bishop_attacks & zone
+    by_rooks, by_queens = us.rook_attacks & zone, us.queen_attacks & zone
+    emit(ZONE_KNIGHT, popcount(by_knights))
+    emit(ZONE_BISHOP, popcount(by_bishops))
+    emit(ZONE_ROOK, popcount(by_rooks))
+    emit(ZONE_QUEEN, popcount(by_queens))
+    kinds = (by_knights != EMPTY) + (by_bishops != EMPTY) + (by_rooks != EMPTY) + (by_queens != EMPTY)
+    emit(ZONE_ATTACKERS + kinds, 1)
+    emit(ZONE_WEAK, popcount(zone & us.attacks & ~them.double_attacks & ~them.pawn_attacks))
+
+    target = lowest(them.king)
+    occupied = us.pieces | them.pieces
+    safe = ~(us.pieces | them.attacks)
+    diagonal, straight = bishop_attacks(target, occupied) & safe, rook_attacks(target, occupied) & safe
+    emit(CHECK_KNIGHT, popcount(knight_attacks(target) & safe & us.knight_attacks))
+    emit(CHECK_BISHOP, popcount(diagonal & us.bishop_attacks))
+    emit(CHECK_ROOK, popcount(straight & us.rook_attacks))
+    emit(CHECK_QUEEN, popcount((diagonal | straight) & us.queen_attacks))

@@ -1,0 +1,79 @@
+"""Pawn structure."""
+
+from evalterms.chess.squares import distance, down, fill_down, fill_up, files, sideways, up
+from evalterms.term import Term
+from games.bits import EMPTY, bit, lowest, popcount, without_lowest
+
+pawns = Term("pawns")
+DOUBLED = pawns.parameter("doubled")
+ISOLATED = pawns.parameter("isolated")
+ISOLATED_EXPOSED = pawns.parameter("isolated_exposed")
+BACKWARD = pawns.parameter("backward")
+BACKWARD_EXPOSED = pawns.parameter("backward_exposed")
+DEFENDED = pawns.parameter("defended", 8)
+PHALANX = pawns.parameter("phalanx", 8)
+BLOCKED = pawns.parameter("blocked", 8)
+CANDIDATE = pawns.parameter("candidate", 8)
+PASSED = pawns.parameter("passed", 8)
+PASSED_BLOCKED = pawns.parameter("passed_blocked", 8)
+PASSED_DEFENDED = pawns.parameter("passed_defended", 8)
+PASSED_SAFE_STEP = pawns.parameter("passed_safe_step", 8)
+PASSED_OUR_KING = pawns.parameter("passed_our_king", 8)
+PASSED_THEIR_KING = pawns.parameter("passed_their_king", 8)
+
+
+@pawns.counts
+def count_pawn_structure(us, them, emit):
+    """Weak pawns by kind; defended, neighbouring, blocked, candidate and passed pawns by rank (0 is the first);
+    the distances of both kings from the square before a passed pawn."""
+    ahead = fill_down(down(them.pawns))  # squares with an enemy pawn ahead on the file
+    guarded = fill_down(them.pawn_attacks)  # squares that an enemy pawn guards, or that lie before one
+    beside = sideways(files(us.pawns))
+    rear = us.pawns & fill_down(down(us.pawns))
+    isolated = us.pawns & ~beside
+    unsupported = down(up(us.pawns) & them.pawn_attacks & ~fill_up(us.pawn_attacks)) & ~isolated
+    emit(DOUBLED, popcount(rear))
+    emit(ISOLATED, popcount(isolated))
+    emit(ISOLATED_EXPOSED, popcount(isolated & ~ahead))
+    emit(BACKWARD, popcount(unsupported))
+    emit(BACKWARD_EXPOSED, popcount(unsupported & ~ahead))
+
+    rest = us.pawns & us.pawn_attacks
+    while rest:
+        emit(DEFENDED + (lowest(rest) >> 3), 1)
+        rest = without_lowest(rest)
+    rest = us.pawns & sideways(us.pawns)
+    while rest:
+        emit(PHALANX + (lowest(rest) >> 3), 1)
+        rest = without_lowest(rest)
+    rest = us.pawns & down(them.pawns)
+    while rest:
+        emit(BLOCKED + (lowest(rest) >> 3), 1)
+        rest = without_lowest(rest)
+
+    free = us.pawns & ~ahead & ~rear
+    rest = free & guarded
+    while rest:
+        # at least as many helpers beside or behind it as sentries before it
+        helpers = us.pawns & sideways(fill_down(bit(lowest(rest))))
+        sentries = them.pawns & sideways(fill_up(up(bit(lowest(rest)))))
+        if popcount(helpers) >= popcount(sentries):
+            emit(CANDIDATE + (lowest(rest) >> 3), 1)
+        rest = without_lowest(rest)
+
+    our_king, their_king = lowest(us.king), lowest(them.king)
+    rest = free & ~guarded
+    while rest:
+        square = lowest(rest)
+        rank = square >> 3
+        step = up(bit(square))
+        emit(PASSED + rank, 1)
+        if step & them.pieces:
+            emit(PASSED_BLOCKED + rank, 1)
+        elif step & them.attacks == EMPTY:
+            emit(PASSED_SAFE_STEP + rank, 1)
+        if bit(square) & us.pawn_attacks:
+            emit(PASSED_DEFENDED + rank, 1)
+        emit(PASSED_OUR_KING + distance(our_king, square + 8), 1)
+        emit(PASSED_THEIR_KING + distance(their_king, square + 8), 1)
+        rest = without_lowest(rest)

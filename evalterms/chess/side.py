@@ -1,0 +1,110 @@
+"""One side of a chess position, as its owner sees it: moving up the board, first rank at the bottom."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numba
+import numpy as np
+from numba.core import types
+
+from games.bits import EMPTY, ONE, flip, lowest, popcount, without_lowest
+from games.chess.attacks import bishop_attacks, king_attacks, knight_attacks, pawn_attacks_up, rook_attacks
+from games.chess.position import black_to_move, position_type
+from games.chess.unit import inner
+
+PHASES = 24  # knights and bishops 1, rooks 2, queens 4: 24 with all pieces on the board
+
+
+class Side(NamedTuple):
+    """Squares (uint64) of one side's pieces, and of what they attack."""
+
+    pawns: np.uint64
+    knights: np.uint64
+    bishops: np.uint64
+    rooks: np.uint64
+    queens: np.uint64
+    king: np.uint64
+    pieces: np.uint64  # all of them
+    pawn_attacks: np.uint64
+    knight_attacks: np.uint64
+    bishop_attacks: np.uint64
+    rook_attacks: np.uint64
+    queen_attacks: np.uint64
+    king_attacks: np.uint64
+    attacks: np.uint64  # by any piece
+    double_attacks: np.uint64  # by two or more
+    to_move: np.uint64  # one or zero
+
+
+side_type = numba.typeof(Side(*np.zeros(len(Side._fields), np.uint64)))
+
+
+@inner(side_type(types.uint64, types.uint64, types.uint64, types.uint64, types.uint64, types.uint64, types.uint64,
+                 types.uint64))
+def side_of(pawns, knights, bishops, rooks, queens, king, occupied, to_move):
+    """One side from its own point of view."""
+    by_pawns = pawn_attacks_up(pawns)
+    by_king = king_attacks(lowest(king))
+    attacks = by_pawns | by_king
+    double = by_pawns & by_king
+    by_knights, by_bishops, by_rooks, by_queens = EMPTY, EMPTY, EMPTY, EMPTY
+    rest = knights
+    while rest:
+        reached = knight_attacks(lowest(rest))
+        double |= attacks & reached
+        attacks |= reached
+        by_knights |= reached
+        rest = without_lowest(rest)
+    rest = bishops
+    while rest:
+        reached = bishop_attacks(lowest(rest), occupied)
+        double |= attacks & reached
+        attacks |= reached
+        by_bishops |= reached
+        rest = without_lowest(rest)
+    rest = rooks
+    while rest:
+        reached = rook_attacks(lowest(rest), occupied)
+        double |= attacks & reached
+        attacks |= reached
+        by_rooks |= reached
+        rest = without_lowest(rest)
+    rest = queens
+    while rest:
+        reached = bishop_attacks(lowest(rest), occupied) | rook_attacks(lowest(rest), occupied)
+        double |= attacks & reached
+        attacks |= reached
+        by_queens |= reached
+        rest = without_lowest(rest)
+    return Side(pawns, knights, bishops, rooks, queens, king, pawns | knights | bishops | rooks | queens | king,
+                by_pawns, by_knights, by_bishops, by_rooks, by_queens, by_king, attacks, double, to_move)
+
+
+@inner(side_type(side_type), forceinline=True)
+def across(side):
+    """The same side as its opponent sees it."""
+    return Side(flip(side.pawns), flip(side.knights), flip(side.bishops), flip(side.rooks), flip(side.queens),
+                flip(side.king), flip(side.pieces), flip(side.pawn_attacks), flip(side.knight_attacks),
+                flip(side.bishop_attacks), flip(side.rook_attacks), flip(side.queen_attacks),
+                flip(side.king_attacks), flip(side.attacks), flip(side.double_attacks), side.to_move)
+
+
+@inner(side_type(position_type, types.boolean), forceinline=True)
+def side_to_view(p, black):
+    """White, or Black with the board turned round."""
+    ours = p.black if black else p.white
+    occupied = p.white | p.black
+    pawns, knights, bishops = p.pawns & ours, p.knights & ours, p.bishops & ours
+    rooks, queens, king = p.rooks & ours, p.queens & ours, p.kings & ours
+    if black:
+        occupied, pawns, knights, bishops = flip(occupied), flip(pawns), flip(knights), flip(bishops)
+        rooks, queens, king = flip(rooks), flip(queens), flip(king)
+    return side_of(pawns, knights, bishops, rooks, queens, king, occupied,
+                   ONE if black_to_move(p) == black else EMPTY)
+
+
+@inner(types.int64(position_type))
+def phase(p):
+    """From 0 (pawns and kings) to PHASES (all pieces)."""
+    return min(popcount(p.knights | p.bishops) + 2 * popcount(p.rooks) + 4 * popcount(p.queens), PHASES)

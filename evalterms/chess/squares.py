@@ -1,0 +1,63 @@
+"""Sets of squares that terms are made of, as `us` sees the board; safe to mix with one another."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from games.chess.attacks import NOT_A, NOT_H
+from games.chess.unit import inner
+
+RANK_2, RANK_3, RANK_7, RANK_8 = (np.uint64(0xFF << 8 * rank) for rank in (1, 2, 6, 7))
+FILE_A = np.uint64(0x0101010101010101)
+CENTRE_FILES = np.uint64(0x3C3C3C3C3C3C3C3C)
+LIGHT = np.uint64(0x55AA55AA55AA55AA)
+DARK = np.uint64(0xAA55AA55AA55AA55)
+RANKS_2_TO_4 = np.uint64(0xFFFFFF00)
+RANKS_4_TO_6 = np.uint64(0xFFFFFF000000)
+ONE_SQUARE, ROW, TWO_ROWS, FOUR_ROWS = (np.uint64(n) for n in (1, 8, 16, 32))
+
+
+@inner("uint64(uint64)", forceinline=True)
+def up(squares):
+    """One rank further."""
+    return squares << ROW
+
+
+@inner("uint64(uint64)", forceinline=True)
+def down(squares):
+    """One rank back."""
+    return squares >> ROW
+
+
+@inner("uint64(uint64)", forceinline=True)
+def sideways(squares):
+    """The neighbours on the same rank."""
+    return (squares & NOT_A) >> ONE_SQUARE | (squares & NOT_H) << ONE_SQUARE
+
+
+@inner("uint64(uint64)", forceinline=True)
+def fill_up(squares):
+    """These squares and all further up their files."""
+    squares |= squares << ROW
+    squares |= squares << TWO_ROWS
+    return squares | squares << FOUR_ROWS
+
+
+@inner("uint64(uint64)", forceinline=True)
+def fill_down(squares):
+    """These squares and all further down their files."""
+    squares |= squares >> ROW
+    squares |= squares >> TWO_ROWS
+    return squares | squares >> FOUR_ROWS
+
+
+@inner("uint64(uint64)", forceinline=True)
+def files(squares):
+    """All squares of the files that hold one of these."""
+    return fill_up(fill_down(squares))
+
+
+@inner("int64(int64, int64)", forceinline=True)
+def distance(a, b):
+    """Moves of a king from one square to another."""
+    return max(abs((a & 7) - (b & 7)), abs((a >> 3) - (b >> 3)))

@@ -1,0 +1,76 @@
+"""What a term is: names and shapes of parameters, and a function that counts how often each applies.
+
+    pawns = Term("pawns")
+    DOUBLED = pawns.parameter("doubled")
+    PASSED = pawns.parameter("passed", 8)
+
+    @pawns.counts
+    def pawn_structure(us, them, emit):
+        emit(DOUBLED, popcount(rear))
+        emit(PASSED + rank, 1)
+
+`us` and `them` are the two sides as seen by `us`, who moves up the board; the framework calls the function for both
+sides and subtracts. A term counts, it never scores: weights belong to the parameter file.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numba
+
+from games import jit
+from games.compiler import InnerCompiler
+
+_NAME = re.compile(r"[a-z][a-z0-9_]*\Z")
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A named array of weights: `()` is one number, `(n,)` a list, `(8, 8)` a board with the first row at the bottom."""
+
+    name: str
+    shape: tuple[int, ...]
+
+    @property
+    def size(self) -> int:
+        return math.prod(self.shape)
+
+
+@dataclass
+class Term:
+    """A named group of parameters and the function that counts them."""
+
+    name: str
+    parameters: list[Parameter] = field(default_factory=list)
+    function: Callable | None = None
+    documentation: str = ""
+
+    def __post_init__(self) -> None:
+        if not _NAME.match(self.name):
+            raise ValueError(f"term name {self.name!r} is not made of small letters, digits and underscores")
+
+    @property
+    def size(self) -> int:
+        return sum(parameter.size for parameter in self.parameters)
+
+    def parameter(self, name: str, *shape: int) -> int:
+        """Declare a parameter; returns the index of its first number within the term, for `emit`."""
+        if not _NAME.match(name):
+            raise ValueError(f"parameter name {name!r} is not made of small letters, digits and underscores")
+        if any(parameter.name == name for parameter in self.parameters):
+            raise ValueError(f"{self.name}.{name} is declared twice")
+        first = self.size
+        self.parameters.append(Parameter(name, shape))
+        return first
+
+    def counts(self, function: Callable) -> Callable:
+        """Decorate the function that counts this term's parameters."""
+        self.documentation = (function.__doc__ or "").strip()
+        # compiled once for each kind of emitter, and inlined so that the score stays in a register
+        self.function = function if jit.PLAIN else numba.njit(
+            **jit.OPTIONS, pipeline_class=InnerCompiler, forceinline=True)(function)
+        return self.function
