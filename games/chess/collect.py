@@ -1,0 +1,116 @@
+"""From games to positions: replay the moves, take the positions that the options ask for."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba.core import types
+
+from games.chess.movetext import FIRST_MOVE, PLIES, RESULT, moves_type, positions_type, row_type, rows_type
+from games.chess.position import load, make, store
+from games.chess.quiescence import is_quiet, move_rows_type, resolve
+from games.chess.unit import entry, inner
+from games.hashset import insert, slots_type
+
+ALL, QUIET, RESOLVE = 0, 1, 2
+OPENING_PLIES = 8
+FACTOR = np.uint64(0x9E3779B97F4A7C15)
+MIX_1, MIX_2 = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
+S30, S27, S31, S11 = (np.uint64(n) for n in (30, 27, 31, 11))
+keys_type = types.Array(types.uint64, 1, "C")
+
+
+@inner(types.uint64(types.uint64))
+def mix(x):
+    """A well mixed integer (SplitMix64: public domain, Vigna)."""
+    x += FACTOR
+    x = (x ^ (x >> S30)) * MIX_1
+    x = (x ^ (x >> S27)) * MIX_2
+    return x ^ (x >> S31)
+
+
+@inner(types.int64(types.int64, types.int64, types.int64, positions_type, positions_type, move_rows_type,
+                   positions_type, types.int64))
+def take(kind, function, weights, stack, leaves, moves, out, n):
+    """Keep the position stack[0] as out[n] if it is of the kind wanted; returns the new n."""
+    if kind == QUIET and not is_quiet(function, weights, stack, leaves, moves):
+        return n
+    if kind == RESOLVE:
+        if not resolve(function, weights, stack, leaves, moves):
+            return n
+        store(out[n], load(leaves[0]))
+    else:
+        store(out[n], load(stack[0]))
+    return n + 1
+
+
+@entry(types.void(rows_type, positions_type, moves_type, types.int64, keys_type))
+def identify(games, starts, moves, n, identities):
+    """A hash of the start and the moves of each of n games."""
+    for g in range(n):
+        h = starts[g, 9]
+        first = games[g, FIRST_MOVE]
+        for i in range(first, first + games[g, PLIES]):
+            h = (h ^ np.uint64(moves[i])) * FACTOR
+            h ^= h >> S31
+        identities[g] = mix(h)
+
+
+@entry(types.int64(keys_type, slots_type, types.Array(types.boolean, 1, "C")))
+def keep_new(keys, slots, keep):
+    """Clear `keep` where the key has been seen before, among those kept; returns the number of new ones."""
+    new = 0
+    for i in range(len(keys)):
+        if keep[i]:
+            keep[i] = insert(slots, keys[i])
+            new += keep[i]
+    return new
+
+
+@inner(types.int64(positions_type, types.int64, types.int64, types.int64, types.uint64))
+def _sample(out, begin, end, wanted, seed):
+    """Keep `wanted` of out[begin:end], drawn at random, in their order; returns the new end."""
+    kept = begin
+    for i in range(begin, end):
+        seed = mix(seed)
+        draw = np.float64(seed >> S11) * (1.0 / (1 << 53))
+        if draw * (end - i) < wanted - (kept - begin):
+            store(out[kept], load(out[i]))
+            kept += 1
+    return kept
+
+
+@entry(types.int64(rows_type, positions_type, moves_type, types.Array(types.int64, 1, "C"), types.int64, types.int64,
+                   types.int64, types.int64, types.int64, types.int64, types.int64, keys_type, types.uint64,
+                   positions_type, positions_type, move_rows_type, positions_type, types.Array(types.float32, 1, "C"),
+                   row_type, keys_type))
+def collect(games, starts, moves, chosen, begin, kind, function, weights, skip_start, skip_end, per_game, identities,
+            seed, stack, leaves, move_rows, out, outcomes, ends, openings):
+    """Write the wanted positions of the games `chosen`[begin:] to `out` while a whole game fits.
+
+    The positions of the k-th game taken end at ends[k]; openings[k] is the key of its position after eight plies.
+    Returns the index in `chosen` to go on with.
+    """
+    n = 0
+    for c in range(begin, len(chosen)):
+        g = chosen[c]
+        plies, first = games[g, PLIES], games[g, FIRST_MOVE]
+        if n + plies + 1 > len(out):
+            return c
+        p = load(starts[g])
+        opening = p.key
+        game_begin = n
+        for ply in range(plies + 1):
+            if ply <= OPENING_PLIES:
+                opening = p.key
+            if skip_start <= ply <= plies - skip_end:
+                store(stack[0], p)
+                n = take(kind, function, weights, stack, leaves, move_rows, out, n)
+            if ply < plies:
+                p = make(p, np.int64(moves[first + ply]))
+        if per_game and n - game_begin > per_game:
+            n = _sample(out, game_begin, n, per_game, mix(identities[g] ^ seed))
+        for i in range(game_begin, n):
+            outcomes[i] = games[g, RESULT]
+        ends[c - begin] = n
+        openings[c - begin] = opening
+    return len(chosen)

@@ -1,0 +1,80 @@
+"""Chess as a record of functions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from games.chess import epd, pgn
+from games.chess.fen import LETTERS, START, fen, position
+from games.chess.movegen import MAX_MOVES, in_check, legal_moves, play
+from games.chess.position import WORDS
+from games.chess.san import san
+from games.record import Game, PositionBatch, ReadOptions, ReadReport
+
+
+def moves_of(words: np.ndarray) -> list[int]:
+    """All legal moves of a position (10,)."""
+    moves = np.empty(MAX_MOVES, np.uint32)
+    return [int(move) for move in moves[:legal_moves(words, False, moves)]]
+
+
+def after(words: np.ndarray, move: int, random: np.random.Generator | None = None) -> np.ndarray:
+    """The position after a legal move."""
+    result = np.empty_like(words)
+    play(words, move, result)
+    return result
+
+
+def insufficient_material(words: np.ndarray) -> bool:
+    """Whether no sequence of moves can mate: bare kings, one minor piece, or bishops all of one colour."""
+    white, black, pawns, knights, bishops, rooks, queens, _, _, _ = (int(word) for word in words)
+    if pawns | rooks | queens:
+        return False
+    if knights:
+        return (knights | bishops).bit_count() == 1
+    light = 0x55AA55AA55AA55AA
+    return not bishops & light or not bishops & ~light
+
+
+def result(line: list[np.ndarray]) -> int | None:
+    """Result for White of a line of positions, by mate, stalemate, insufficient material, threefold repetition or the
+    fifty-move rule; None while the game goes on."""
+    words = line[-1]
+    if not moves_of(words):
+        if not in_check(words):
+            return 0
+        return 1 if int(words[8]) & 1 else -1
+    clock = int(words[8]) >> 24 & 255
+    repeated = sum(earlier[9] == words[9] for earlier in line[-clock - 1:])
+    if clock >= 100 or repeated >= 3 or insufficient_material(words):
+        return 0
+    return None
+
+
+def draw(words: np.ndarray) -> str:
+    """The board as text, White at the bottom."""
+    rows = []
+    placement = fen(words).split()[0]
+    for rank, row in zip(range(8, 0, -1), placement.split("/"), strict=True):
+        for digit in "12345678":
+            row = row.replace(digit, "." * int(digit))
+        rows.append(f"{rank}  {' '.join(row)}")
+    return "\n".join([*rows, "", "   a b c d e f g h"])
+
+
+def read(source: str, options: ReadOptions, report: ReadReport, note: Callable[[str], None]) -> Iterator[PositionBatch]:
+    """Read PGN, or labelled positions where the file's name ends in .epd or .fen (before .gz, .bz2 or .zst)."""
+    name = str(source).lower()
+    for suffix in (".gz", ".bz2", ".zst"):
+        name = name.removesuffix(suffix)
+    reader = epd if name.endswith((".epd", ".fen")) else pgn
+    return reader.read(source, options, report, note)
+
+
+GAME = Game(
+    name="chess", words=WORDS, stages=("mg", "eg"), start=lambda: position(START), legal_moves=moves_of, play=after,
+    result=result, position=position, text=fen, draw=draw, move_text=san, read=read, suffixes=(".pgn", ".epd", ".fen"))
+
+__all__ = ["GAME", "LETTERS"]

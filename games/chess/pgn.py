@@ -1,0 +1,154 @@
+"""Reading PGN: games to positions, in pieces of bounded size. What is wrong with a game is reported; the rest is read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+
+from games.chess import faults
+from games.chess.collect import ALL, QUIET, RESOLVE, collect, identify, keep_new
+from games.chess.fen import START, position
+from games.chess.movetext import (
+    BEGIN,
+    BLACK_ELO,
+    FAULT,
+    FAULT_AT,
+    FAULT_END,
+    FAULT_PLY,
+    FIELDS,
+    PLIES,
+    RESULT,
+    UNDECIDED,
+    WHITE_ELO,
+    read_games,
+)
+from games.chess.position import WORDS
+from games.chess.quiescence import workspace
+from games.chess.windows import windows
+from games.hashset import HashSet
+from games.record import PositionBatch, ReadOptions, ReadReport
+from games.streams import InputError
+
+ROOM = 4096  # games parsed at once
+KINDS = {"all": ALL, "quiet": QUIET, "resolve": RESOLVE}
+
+
+class ParsedGames:
+    """Games of one stretch of text: rows of FIELDS, starts (n, 10), all moves; and where the text stands in the file."""
+
+    def __init__(self) -> None:
+        self.rows = np.zeros((ROOM, len(FIELDS)), np.int64)
+        self.starts = np.zeros((ROOM, WORDS), np.uint64)
+        self.moves = np.zeros(0, np.uint32)
+        self.text = np.zeros(0, np.uint8)
+        self.count = 0
+        self._start = position(START)
+
+    def parse(self, text: np.ndarray, final: bool) -> int:
+        if len(self.moves) < len(text) // 2 + 1:
+            self.moves = np.zeros(len(text) // 2 + 1, np.uint32)
+        counts = np.zeros(2, np.int64)
+        used = read_games(text, 0, len(text), final, self._start, self.rows, self.starts, self.moves, counts)
+        self.count, self.text = int(counts[0]), text
+        return int(used)
+
+
+def parsed(source: str | Path) -> Iterator[tuple[ParsedGames, int]]:
+    """Yield the games of a file, stretch by stretch, with the place of the stretch; each time the same object."""
+    found = ParsedGames()
+    for place in windows(source, found.parse):
+        if found.count:
+            yield found, place
+
+
+def fault_text(found: ParsedGames, row: np.ndarray) -> str:
+    """What is wrong with a game, as a sentence."""
+    token = bytes(found.text[row[FAULT_AT]:row[FAULT_END]]).decode("utf-8", "replace")
+    token = token if len(token) <= 40 else token[:37] + "..."
+    return faults.SENTENCES[int(row[FAULT])].format(token=token, ply=int(row[FAULT_PLY]))
+
+
+def read(source: str | Path, options: ReadOptions, report: ReadReport, note: Callable[[str], None]) -> Iterator[PositionBatch]:
+    """Yield the positions of a PGN file that the options ask for.
+
+    Raises InputError for a file that cannot be read, and for the first bad game under `strict`.
+    """
+    collector = Collector(options, report)
+    for found, place in parsed(source):
+        rows = found.rows[:found.count]
+        for i in np.flatnonzero(rows[:, FAULT]):
+            where = f"{source}: game {report.games + i + 1} (byte {place + rows[i, FAULT_AT]})"
+            reason = fault_text(found, rows[i])
+            if options.strict:
+                raise InputError(f"{where}: {reason}; mend it, or leave out --strict to skip such games")
+            note(f"{where}: {reason}; game skipped")
+            kind = faults.SENTENCES[int(rows[i, FAULT])].split("{")[0].strip(" '\"(")
+            report.faults[kind] = report.faults.get(kind, 0) + 1
+        report.games += found.count
+        report.bytes = place + len(found.text)
+        yield from collector.positions(found)
+
+
+class Collector:
+    """Turns parsed games into batches of positions; remembers what it has seen."""
+
+    def __init__(self, options: ReadOptions, report: ReadReport) -> None:
+        self.options, self.report = options, report
+        self._seen_games, self._seen_positions = HashSet(), HashSet()
+        self._workspace = workspace()
+        self._function, self._weights = options.evaluation or (0, 0)
+        if options.positions != "all" and options.evaluation is None:
+            raise ValueError(f"positions={options.positions!r} needs an evaluation")
+
+    def _chosen(self, found: ParsedGames, identities: np.ndarray) -> np.ndarray:
+        rows, report, options = found.rows[:found.count], self.report, self.options
+        good = rows[:, FAULT] == faults.OK
+        decided = good & (rows[:, RESULT] != UNDECIDED)
+        keep = decided & (np.minimum(rows[:, WHITE_ELO], rows[:, BLACK_ELO]) >= options.min_elo)
+        report.bad += int((~good).sum())
+        report.undecided += int((good & ~decided).sum())
+        report.below_elo += int((decided & ~keep).sum())
+        if options.duplicates != "keep":
+            before = int(keep.sum())
+            new = keep_new(identities, self._seen_games.reserve(found.count), keep)
+            self._seen_games.used(new)
+            report.duplicate_games += before - new
+        return np.flatnonzero(keep)
+
+    def positions(self, found: ParsedGames) -> Iterator[PositionBatch]:
+        options, report = self.options, self.report
+        identities = np.zeros(found.count, np.uint64)
+        identify(found.rows, found.starts, found.moves, found.count, identities)
+        chosen = self._chosen(found, identities)
+        room = max(1 << 15, int(found.rows[:found.count, PLIES].max(initial=0)) + 1)
+        begin = 0
+        while begin < len(chosen):
+            out = np.empty((room, WORDS), np.uint64)
+            outcomes = np.empty(room, np.float32)
+            ends, openings = np.empty(len(chosen), np.int64), np.empty(len(chosen), np.uint64)
+            after = collect(found.rows, found.starts, found.moves, chosen, begin, KINDS[options.positions],
+                            self._function, self._weights, options.skip_start, options.skip_end, options.per_game,
+                            identities, np.uint64(options.seed), *self._workspace, out, outcomes, ends, openings)
+            taken = after - begin
+            ends, openings = ends[:taken], openings[:taken]
+            n = int(ends[-1])
+            batch = PositionBatch(out[:n], outcomes[:n], np.concatenate([[0], ends[:-1]]), identities[chosen[begin:after]],
+                                  openings)
+            if options.duplicates == "positions":
+                batch = self._without_seen(batch)
+            report.used += taken
+            report.positions += len(batch.positions)
+            yield batch
+            begin = after
+
+    def _without_seen(self, batch: PositionBatch) -> PositionBatch:
+        keep = np.ones(len(batch.positions), np.bool_)
+        keys = np.ascontiguousarray(batch.positions[:, -1])
+        new = keep_new(keys, self._seen_positions.reserve(len(keys)), keep)
+        self._seen_positions.used(new)
+        self.report.duplicate_positions += len(keys) - new
+        before = np.concatenate([[0], np.cumsum(keep)])
+        return PositionBatch(batch.positions[keep], batch.outcomes[keep], before[batch.first], batch.identities,
+                             batch.openings)
