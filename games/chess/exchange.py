@@ -1,4 +1,4 @@
-"""Static exchange evaluation: whether a capture loses material once all captures on its square are played out."""
+"""Static exchange evaluation: what a capture wins once all captures on its square are played out."""
 
 from __future__ import annotations
 
@@ -57,21 +57,21 @@ def _of_kind(p, kind):
     return p.queens if kind == QUEEN else p.kings
 
 
-@inner(types.boolean(position_type, types.int64))
-def loses_material(p, move):
-    """Whether a capture or promotion comes out below zero when both sides go on capturing with their least piece.
+@inner(types.boolean(position_type, types.int64, types.int64))
+def exchange_reaches(p, move, goal):
+    """Whether a capture or promotion wins at least `goal` (a pawn is 100) when both sides go on with their least piece.
 
-    A side goes on only while it is not satisfied with the balance, which decides the sign of the exchange exactly.
-    Pins are not seen.
+    A side goes on only while it is not satisfied with the balance, which decides the question exactly. Pins are not
+    seen.
     """
     kind, promotion = move_kind(move), move_promotion(move)
-    balance = exchange_value(move_captured(move))
+    balance = exchange_value(move_captured(move)) - goal
     at_stake = exchange_value(kind)
     if promotion:
         at_stake = exchange_value(promotion)
         balance += at_stake - exchange_value(PAWN)
     if balance >= at_stake:
-        return False
+        return True
     black = black_to_move(p)
     square = move_target(move)
     occupied = (p.white | p.black) & ~bit(move_source(move)) | bit(square)
@@ -83,15 +83,15 @@ def loses_material(p, move):
     ours_to_move = False
     while True:
         if (balance >= 0) == ours_to_move:
-            return not ours_to_move
+            return ours_to_move
         around = (steps | bishop_attacks(square, occupied) & diagonal | rook_attacks(square, occupied) & straight) & occupied
         blacks = black == ours_to_move
         mine = around & (p.black if blacks else p.white)
         if mine == EMPTY:
-            return ours_to_move
+            return not ours_to_move
         least = _least_kind(p, mine)
         if least == KING and around & (p.white if blacks else p.black):
-            return ours_to_move
+            return not ours_to_move
         balance += at_stake if ours_to_move else -at_stake
         at_stake = exchange_value(least)
         occupied &= ~bit(lowest(mine & _of_kind(p, least)))

@@ -1,7 +1,7 @@
 """Quiescence search: captures and promotions, or evasions of a check, until the position is quiet.
 
-The evaluation is called by address, so that one compiled search serves every set of terms and weights. Captures that
-lose material by static exchange, and promotions to less than a queen, are not searched.
+The evaluation is called by address, so that one compiled search serves every set of terms and weights. Searched are
+captures and promotions to a queen that win material by static exchange, and at the first plies all evasions of a check.
 """
 
 from __future__ import annotations
@@ -12,9 +12,10 @@ from numba.core import types
 
 from games import jit
 from games.bits import EMPTY
-from games.chess.exchange import loses_material
+from games.chess.exchange import exchange_reaches
 from games.chess.movegen import MAX_MOVES, generate
 from games.chess.position import (
+    NO_KIND,
     QUEEN,
     checkers,
     load,
@@ -22,6 +23,7 @@ from games.chess.position import (
     move_captured,
     move_kind,
     move_promotion,
+    move_target,
     position_type,
     store,
     words_type,
@@ -29,6 +31,8 @@ from games.chess.position import (
 from games.chess.unit import inner
 
 LIMIT = 30  # plies below the root
+RECAPTURE_PLIES = 6  # below this only recaptures are searched: keeps wild positions from growing without end
+EVASION_PLIES = 2  # a check is answered by every evasion this far below the root, beyond it by captures alone
 MATE = 1 << 40
 INFINITE = 1 << 50
 positions_type = types.Array(types.uint64, 2, "C")
@@ -68,15 +72,22 @@ def pick(moves, i, n):
     return np.int64(chosen)
 
 
+@inner(types.boolean(position_type, types.int64))
+def _is_worth_trying(p, move):
+    promotion = move_promotion(move)
+    return (promotion == NO_KIND or promotion == QUEEN) and exchange_reaches(p, move, 1)
+
+
 @inner(types.int64(types.int64, types.int64, positions_type, positions_type, move_rows_type, types.int64, types.int64,
-                   types.int64))
-def quiesce(function, weights, stack, leaves, moves, ply, alpha, beta):
+                   types.int64, types.int64))
+def quiesce(function, weights, stack, leaves, moves, ply, entered, alpha, beta):
     """Fail-soft quiescence value of the position stack[ply], for the side to move; its leaf goes to leaves[ply].
 
+    `entered` is the square that the last move went to.
     `stack` and `leaves` have LIMIT + 1 rows, `moves` as many rows of MAX_MOVES.
     """
     p = load(stack[ply])
-    check = checkers(p) != EMPTY
+    check = ply <= EVASION_PLIES and checkers(p) != EMPTY
     store(leaves[ply], p)
     best = np.int64(-INFINITE)
     if not check or ply == LIMIT:
@@ -90,12 +101,12 @@ def quiesce(function, weights, stack, leaves, moves, ply, alpha, beta):
         return np.int64(ply - MATE)
     for i in range(n):
         move = pick(row, i, n)
-        if not check:
-            promotion = move_promotion(move)
-            if (promotion and promotion != QUEEN) or loses_material(p, move):
-                continue
+        if ply >= RECAPTURE_PLIES and move_target(move) != entered:
+            continue
+        if not check and not _is_worth_trying(p, move):
+            continue
         store(stack[ply + 1], make(p, move))
-        value = -quiesce(function, weights, stack, leaves, moves, ply + 1, -beta, -alpha)
+        value = -quiesce(function, weights, stack, leaves, moves, ply + 1, move_target(move), -beta, -alpha)
         if value > best:
             best = value
             if value > alpha:
@@ -108,17 +119,22 @@ def quiesce(function, weights, stack, leaves, moves, ply, alpha, beta):
 
 @inner(types.boolean(types.int64, types.int64, positions_type, positions_type, move_rows_type))
 def is_quiet(function, weights, stack, leaves, moves):
-    """Whether the position stack[0] is not in check and no capture is better than standing still."""
-    if checkers(load(stack[0])):
+    """Whether the position stack[0] is not in check and its quiescence value is its static evaluation."""
+    p = load(stack[0])
+    if checkers(p):
         return False
-    static = evaluate_at(function, weights, stack[0])
-    return quiesce(function, weights, stack, leaves, moves, 0, static, static + 1) == static
+    row = moves[0]
+    for i in range(generate(p, True, row)):
+        if _is_worth_trying(p, np.int64(row[i])):
+            static = evaluate_at(function, weights, stack[0])
+            return quiesce(function, weights, stack, leaves, moves, 0, -1, static, static + 1) == static
+    return True  # nothing to search
 
 
 @inner(types.boolean(types.int64, types.int64, positions_type, positions_type, move_rows_type))
 def resolve(function, weights, stack, leaves, moves):
     """Put the quiescence leaf of stack[0] into leaves[0]; False if the game is over there."""
-    value = quiesce(function, weights, stack, leaves, moves, 0, -INFINITE, INFINITE)
+    value = quiesce(function, weights, stack, leaves, moves, 0, -1, -INFINITE, INFINITE)
     return abs(value) < MATE - 1000
 
 
