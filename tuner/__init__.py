@@ -1,0 +1,3 @@
+"""Tune the weights of a hand-written evaluation."""
+
+__version__ = "0.1.0"

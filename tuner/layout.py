@@ -1,0 +1,80 @@
+"""Where each weight of an evaluation stands: names and shapes of all parameters, in the order of the terms."""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Place:
+    """One parameter: `term.name`, its shape, and its first column."""
+
+    term: str
+    name: str
+    shape: tuple[int, ...]
+    first: int
+
+    @property
+    def path(self) -> str:
+        return f"{self.term}.{self.name}"
+
+    @property
+    def size(self) -> int:
+        return int(np.prod(self.shape, dtype=int))
+
+    @property
+    def columns(self) -> slice:
+        return slice(self.first, self.first + self.size)
+
+    def labels(self) -> list[str]:
+        """A name for each number: `pawns.doubled`, `pawns.passed[3]`, `piece_square.king[0][6]`."""
+        return [self.path + "".join(f"[{i}]" for i in place) for place in np.ndindex(*self.shape)]
+
+
+@dataclass(frozen=True)
+class Layout:
+    """All parameters of an evaluation and the stages that each has a number for."""
+
+    places: tuple[Place, ...]
+
+    @property
+    def size(self) -> int:
+        """Number of columns: weights of one stage."""
+        return sum(place.size for place in self.places)
+
+    def labels(self) -> list[str]:
+        return [label for place in self.places for label in place.labels()]
+
+    def describe(self) -> list[list]:
+        """Names and shapes as plain data, to be kept with a dataset."""
+        return [[place.path, list(place.shape)] for place in self.places]
+
+    def matching(self, pattern: str, stages: Sequence[str]) -> np.ndarray:
+        """(stages, size) bool: the numbers that a name or glob means.
+
+        It is matched against `term.name`, `term.name.stage`, `term` and each number's own label.
+        """
+        found = np.zeros((len(stages), self.size), np.bool_)
+        for place in self.places:
+            whole = fnmatch.fnmatchcase(place.path, pattern) or pattern == place.term
+            for s, stage in enumerate(stages):
+                if whole or fnmatch.fnmatchcase(f"{place.path}.{stage}", pattern):
+                    found[s, place.columns] = True
+            if "[" in pattern and not whole:
+                for i, label in enumerate(place.labels()):
+                    found[:, place.first + i] |= label == pattern
+        return found
+
+
+def layout_of(terms: Sequence) -> Layout:
+    """The layout of these terms (name, parameters with name and shape)."""
+    places, first = [], 0
+    for term in terms:
+        for parameter in term.parameters:
+            places.append(Place(term.name, parameter.name, parameter.shape, first))
+            first += parameter.size
+    return Layout(tuple(places))

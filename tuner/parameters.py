@@ -1,0 +1,337 @@
+"""Parameter files: named weights in centipawns, one number per stage, and what a fit needs to know about them.
+
+Piece-square tables and other boards are written as grids with the last row on top, as seen by the side that owns the
+piece. Reading checks everything, and an error names file and line.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import numpy as np
+
+from games.streams import InputError
+from tuner.layout import Layout, Place
+from tuner.yamltree import Node, read_tree
+
+DEFAULT_SCALE = 0.00255  # a pawn is worth tanh(0.255) = 0.25 (KnightCap, EXchess)
+LARGEST_WEIGHT = 20000.0
+UNKNOWN = "~"
+KEYS = ("game", "scale", "stages", "weights", "fixed", "bounds", "prior", "standard_errors", "learned")
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """The weights of an evaluation and what may be done to them.
+
+    `weights` and `standard_errors` have shape (stages, columns), in centipawns. v = tanh(scale * centipawns) is the
+    value of a position, p = (1 + v) / 2 the probability of winning. `fixed` are names or globs held constant, `bounds`
+    pairs of name and (low, high), `prior` pairs of name and (mean or None for the starting value, standard deviation).
+    """
+
+    game: str
+    layout: Layout
+    stages: tuple[str, ...]
+    weights: np.ndarray
+    scale: float = DEFAULT_SCALE
+    fixed: tuple[str, ...] = ()
+    bounds: tuple[tuple[str, tuple[float, float]], ...] = ()
+    prior: tuple[tuple[str, tuple[float | None, float]], ...] = ()
+    standard_errors: np.ndarray | None = None
+    learned: dict = field(default_factory=dict)
+
+    def mask(self, patterns: tuple[str, ...]) -> np.ndarray:
+        """(stages, columns) bool: numbers that one of these names or globs means."""
+        found = np.zeros(self.weights.shape, np.bool_)
+        for pattern in patterns:
+            found |= self.layout.matching(pattern, self.stages)
+        return found
+
+    def with_weights(self, weights: np.ndarray, **changes) -> Parameters:
+        return replace(self, weights=weights, **changes)
+
+
+class _Reader:
+    """Turns the tree of one file into Parameters; every complaint names the file and the line."""
+
+    def __init__(self, path: Path, layout: Layout, game: str, add_missing: bool) -> None:
+        self.path, self.layout, self.game, self.add_missing = path, layout, game, add_missing
+        self.missing: list[str] = []
+        self.unknown_allowed = False  # `~` for the standard error of what the data do not tell
+
+    def fail(self, node: Node, text: str):
+        raise InputError(f"{self.path}:{node.line}: {text}")
+
+    def mapping(self, node: Node, what: str) -> dict[str, Node]:
+        if not isinstance(node.value, dict):
+            self.fail(node, f"{what} is {_shown(node)}, expected a mapping")
+        return node.value
+
+    def number(self, node: Node, what: str) -> float:
+        if isinstance(node.value, str):
+            try:
+                value = float(node.value)
+            except ValueError:
+                value = None
+            if value is not None and math.isfinite(value):
+                return value
+        self.fail(node, f"{what} is {_shown(node)}, expected a number")
+
+    def weight(self, node: Node, what: str) -> float:
+        if self.unknown_allowed and node.value == UNKNOWN:
+            return math.nan
+        value = self.number(node, what)
+        if abs(value) > LARGEST_WEIGHT:
+            self.fail(node, f"{what} is {node.value}, expected centipawns between {-LARGEST_WEIGHT:g} and {LARGEST_WEIGHT:g}")
+        return value
+
+    def array(self, node: Node, what: str, shape: tuple[int, ...]) -> np.ndarray:
+        """Numbers of a shape; a grid has its last row on top."""
+        if not shape:
+            return np.array(self.weight(node, what))
+        if not isinstance(node.value, list):
+            self.fail(node, f"{what} is {_shown(node)}, the term declares a list of {shape[0]}")
+        if len(node.value) != shape[0]:
+            kind = "rows" if len(shape) > 1 else "numbers"
+            self.fail(node, f"{what} has {len(node.value)} {kind}, the term declares {shape[0]}")
+        rows = [self.array(item, what, shape[1:]) for item in node.value]
+        return np.array(rows[::-1] if len(shape) > 1 else rows)
+
+    def weights(self, node: Node, stages: tuple[str, ...], what: str) -> np.ndarray:
+        """(stages, columns) numbers under `weights` or `standard_errors`."""
+        terms = self.mapping(node, what)
+        known: dict[str, dict[str, Place]] = {}
+        for place in self.layout.places:
+            known.setdefault(place.term, {})[place.name] = place
+        for name, term in terms.items():
+            if name not in known:
+                self.fail(term, f"unknown term {name!r}; known: {', '.join(known)} (a term of your own needs --terms FILE)")
+            for inner, value in self.mapping(term, name).items():
+                if inner not in known[name]:
+                    self.fail(value, f"unknown parameter {name}.{inner}; {name} has: {', '.join(known[name])}")
+        result = np.zeros((len(stages), self.layout.size))
+        for place in self.layout.places:
+            value = terms[place.term].value.get(place.name) if place.term in terms else None
+            if value is None:
+                self.missing.append(place.path)
+            elif len(stages) == 1:
+                result[0, place.columns] = self.array(value, place.path, place.shape).ravel()
+            else:
+                self._stages(value, place, stages, result)
+        if self.missing and not self.add_missing:
+            self.fail(node, f"{what} lacks {_listed(self.missing)}; `tuner params {self.path} --add-missing` adds zeros")
+        return result
+
+    def _stages(self, node: Node, place: Place, stages: tuple[str, ...], result: np.ndarray) -> None:
+        entries = self.mapping(node, place.path)
+        for stage, value in entries.items():
+            if stage not in stages:
+                self.fail(value, f"unknown stage {place.path}.{stage}; the stages are {', '.join(stages)}")
+        for s, stage in enumerate(stages):
+            if stage not in entries:
+                self.fail(node, f"{place.path} lacks the stage {stage}")
+            result[s, place.columns] = self.array(entries[stage], f"{place.path}.{stage}", place.shape).ravel()
+
+    def names(self, node: Node | None, what: str, stages: tuple[str, ...]) -> tuple[str, ...]:
+        if node is None:
+            return ()
+        items = node.value if isinstance(node.value, list) else [node]
+        for item in items:
+            self.name(item, what, stages)
+        return tuple(item.value for item in items)
+
+    def name(self, node: Node, what: str, stages: tuple[str, ...], text: str | None = None) -> None:
+        text = node.value if text is None else text
+        if not isinstance(text, str) or not self.layout.matching(text, stages).any():
+            self.fail(node, f"{what}: {_shown(node) if not isinstance(text, str) else repr(text)} names no parameter")
+
+    def bounds(self, node: Node | None, stages: tuple[str, ...]) -> tuple:
+        found = []
+        for name, value in (self.mapping(node, "bounds") if node else {}).items():
+            self.name(value, "bounds", stages, name)
+            if not isinstance(value.value, list) or len(value.value) != 2:
+                self.fail(value, f"bounds of {name} are {_shown(value)}, expected [low, high]")
+            low, high = (self.number(item, f"a bound of {name}") for item in value.value)
+            if not low < high:
+                self.fail(value, f"bounds of {name} are [{low:g}, {high:g}], expected low < high")
+            found.append((name, (low, high)))
+        return tuple(found)
+
+    def prior(self, node: Node | None, stages: tuple[str, ...]) -> tuple:
+        found = []
+        for name, value in (self.mapping(node, "prior") if node else {}).items():
+            self.name(value, "prior", stages, name)
+            entries = self.mapping(value, f"prior of {name}")
+            for key, inner in entries.items():
+                if key not in ("mean", "sd"):
+                    self.fail(inner, f"unknown key {key!r} in the prior of {name}; expected mean, sd")
+            if "sd" not in entries:
+                self.fail(value, f"prior of {name} lacks sd, the standard deviation in centipawns")
+            sd = self.number(entries["sd"], f"sd of the prior of {name}")
+            if sd <= 0:
+                self.fail(entries["sd"], f"sd of the prior of {name} is {sd:g}, expected a positive number")
+            mean = self.number(entries["mean"], f"mean of the prior of {name}") if "mean" in entries else None
+            found.append((name, (mean, sd)))
+        return tuple(found)
+
+    def read(self) -> Parameters:
+        root = read_tree(self.path)
+        top = self.mapping(root, "the file")
+        for key, node in top.items():
+            if key not in KEYS:
+                self.fail(node, f"unknown key {key!r}; expected {', '.join(KEYS)}")
+        if "game" not in top or top["game"].value != self.game:
+            node = top.get("game", root)
+            self.fail(node, f"game is {_shown(node) if 'game' in top else 'missing'}, expected {self.game}")
+        stages_node = top.get("stages")
+        if stages_node is None or not isinstance(stages_node.value, list) or len(stages_node.value) not in (1, 2):
+            self.fail(stages_node or root, "stages is missing or not a list of one or two names, such as [mg, eg]")
+        stages = tuple(str(item.value) for item in stages_node.value)
+        if len(set(stages)) != len(stages):
+            self.fail(stages_node, f"stages {list(stages)} repeat a name")
+        if "weights" not in top:
+            self.fail(root, "weights is missing")
+        scale = self.number(top["scale"], "scale") if "scale" in top else DEFAULT_SCALE
+        if not 1e-6 < scale < 1:
+            self.fail(top["scale"], f"scale is {scale:g}, expected about {DEFAULT_SCALE} (a pawn is worth tanh(100 * scale))")
+        weights = self.weights(top["weights"], stages, "weights")
+        errors = None
+        if "standard_errors" in top:
+            missing, self.missing, self.unknown_allowed = self.missing, [], True
+            errors = self.weights(top["standard_errors"], stages, "standard_errors")
+            self.missing = missing
+        return Parameters(
+            self.game, self.layout, stages, weights, scale, self.names(top.get("fixed"), "fixed", stages),
+            self.bounds(top.get("bounds"), stages), self.prior(top.get("prior"), stages), errors,
+            _plain(top["learned"]) if "learned" in top else {})
+
+
+def _shown(node: Node) -> str:
+    if isinstance(node.value, str):
+        return repr(node.value) if node.value else "empty"
+    return "a list" if isinstance(node.value, list) else "a mapping"
+
+
+def _listed(names: list[str], most: int = 4) -> str:
+    rest = len(names) - most
+    return ", ".join(names[:most]) + (f" and {rest} more" if rest > 0 else "")
+
+
+def _plain(node: Node):
+    """The tree as plain data, numbers where a scalar reads as one."""
+    if isinstance(node.value, dict):
+        return {name: _plain(value) for name, value in node.value.items()}
+    if isinstance(node.value, list):
+        return [_plain(value) for value in node.value]
+    for kind in (int, float):
+        try:
+            return kind(node.value)
+        except ValueError:
+            continue
+    return node.value
+
+
+def read_parameters(path: Path, layout: Layout, game: str, add_missing: bool = False) -> Parameters:
+    """The parameters of a file; InputError names file and line."""
+    return _Reader(Path(path), layout, game, add_missing).read()
+
+
+def game_of(path: Path) -> str:
+    """The game that a parameter file is for; InputError if it names none."""
+    root = read_tree(Path(path))
+    if not isinstance(root.value, dict) or "game" not in root.value or not isinstance(root.value["game"].value, str):
+        raise InputError(f"{path}:{root.line}: game is missing, expected for example `game: chess`")
+    return root.value["game"].value
+
+
+def missing_parameters(path: Path, layout: Layout, game: str) -> list[str]:
+    """Names of the parameters that the file lacks."""
+    reader = _Reader(Path(path), layout, game, True)
+    reader.read()
+    return reader.missing
+
+
+def _number(value: float) -> str:
+    if math.isnan(value):
+        return UNKNOWN
+    text = f"{value:.2f}".rstrip("0").rstrip(".")
+    return "0" if text == "-0" else text
+
+
+def _lines(values: np.ndarray, indent: str) -> list[str]:
+    """A list on one line, a grid row by row with the last row on top."""
+    if values.ndim == 0:
+        return [_number(float(values))]
+    if values.ndim == 1:
+        return ["[" + ", ".join(_number(v) for v in values) + "]"]
+    width = max(len(_number(v)) for v in values.ravel())
+    rows = ["- [" + ", ".join(_number(v).rjust(width) for v in row) + "]" for row in values[::-1]]
+    return ["", *(indent + row for row in rows)]
+
+
+def _block(p: Parameters, name: str, numbers: np.ndarray) -> list[str]:
+    lines, term = [f"{name}:"], None
+    for place in p.layout.places:
+        if place.term != term:
+            term = place.term
+            lines.append(f"  {term}:")
+        values = [numbers[s, place.columns].reshape(place.shape) for s in range(len(p.stages))]
+        if len(p.stages) == 1:
+            head, *rest = _lines(values[0], "      ")
+            lines += [f"    {place.name}: {head}".rstrip(), *rest]
+        elif not place.shape:
+            inner = ", ".join(f"{stage}: {_number(float(v))}" for stage, v in zip(p.stages, values, strict=True))
+            lines.append(f"    {place.name}: {{{inner}}}")
+        else:
+            lines.append(f"    {place.name}:")
+            for stage, v in zip(p.stages, values, strict=True):
+                head, *rest = _lines(v, "        ")
+                lines += [f"      {stage}: {head}".rstrip(), *rest]
+    return lines
+
+
+def _quoted(text: str) -> str:
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def to_text(p: Parameters, comment: str = "") -> str:
+    """The parameters as YAML text."""
+    lines = [f"# {line}".rstrip() for line in comment.splitlines()]
+    lines += [f"game: {p.game}", f"scale: {p.scale:.6g}  # v = tanh(scale * centipawns), p = (1 + v) / 2",
+              f"stages: [{', '.join(p.stages)}]"]
+    if p.fixed:
+        lines.append("fixed: [" + ", ".join(_quoted(name) for name in p.fixed) + "]")
+    if p.bounds:
+        lines += ["bounds:", *(f"  {_quoted(name)}: [{low:g}, {high:g}]" for name, (low, high) in p.bounds)]
+    if p.prior:
+        lines.append("prior:")
+        for name, (mean, sd) in p.prior:
+            lines.append(f"  {_quoted(name)}: {{" + (f"mean: {mean:g}, " if mean is not None else "") + f"sd: {sd:g}}}")
+    lines += _block(p, "weights", p.weights)
+    if p.standard_errors is not None:
+        lines += _block(p, "standard_errors", p.standard_errors)
+    if p.learned:
+        import yaml
+
+        lines.append(yaml.safe_dump({"learned": p.learned}, sort_keys=False, allow_unicode=True, width=110).rstrip())
+    return "\n".join(lines) + "\n"
+
+
+def write_parameters(path: Path, p: Parameters, comment: str = "") -> None:
+    """Write a parameter file: to a temporary name, read back and compared, then put in place."""
+    path = Path(path)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        temporary.write_text(to_text(p, comment), encoding="utf-8")
+        back = read_parameters(temporary, p.layout, p.game)
+        if not np.allclose(back.weights, p.weights, rtol=0, atol=0.006):
+            raise AssertionError(f"{path}: the file does not read back as it was written")
+        os.replace(temporary, path)
+    except OSError as problem:
+        raise InputError(f"{path}: cannot be written: {problem.strerror}") from None
+    finally:
+        temporary.unlink(missing_ok=True)
