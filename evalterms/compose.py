@@ -86,7 +86,8 @@ def scores(positions, weights, out):
 @UNIT.entry(types.int64(rows_type, types.int64, types.Array(types.int32, 2, "C"), types.Array(types.uint16, 1, "C"), types.Array(types.int8, 1, "C"),
                         types.Array(types.int64, 1, "C"), types.Array(types.uint8, 1, "C")))
 def coefficients(positions, start, rows, index, counts, ends, phases):
-    """Count the terms of positions[start:] while the room for nonzeros lasts; returns the position to go on with.
+    """Count the terms of positions[start:] while the room for nonzeros lasts; returns the position to go on with, or -1
+    for a count that does not fit into eight bits.
 
     `rows` are dense rows of zeros, a multiple of 64 long. A block of positions is counted before it is read back:
     reading many numbers at once just after single ones were written would stall. Position i's nonzeros end at ends[i].
@@ -113,8 +114,11 @@ def coefficients(positions, start, rows, index, counts, ends, phases):
                 present = nonzero(row_at(row), start_of_chunk)
                 while present:
                     at = start_of_chunk + lowest(present)
+                    value = row[at]
+                    if value != np.int8(value):
+                        return -1
                     index[n] = at
-                    counts[n] = row[at]
+                    counts[n] = value
                     n += 1
                     present = without_lowest(present)
             row[:] = 0

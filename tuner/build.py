@@ -1,0 +1,101 @@
+"""Build a dataset from files of games."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+from games.record import ReadOptions, ReadReport
+from games.streams import InputError
+from tuner import __version__
+from tuner.dataset import Dataset, DatasetWriter, open_dataset
+from tuner.engine import Counter, Engine
+from tuner.parameters import Parameters
+
+
+@dataclass(frozen=True)
+class BuildReport:
+    """What became of all files: the sum, and the files with their hashes."""
+
+    total: ReadReport
+    sources: list[dict] = field(default_factory=list)
+
+
+def sha256(path: str | Path) -> str:
+    """The hash of a file, or "-" for standard input."""
+    if str(path) == "-":
+        return "-"
+    with open(path, "rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest() if hasattr(hashlib, "file_digest") else _sha256(stream)
+
+
+def _sha256(stream) -> str:
+    state = hashlib.sha256()
+    while piece := stream.read(1 << 20):
+        state.update(piece)
+    return state.hexdigest()
+
+
+def expand(sources: Sequence[str], suffixes: Sequence[str]) -> list[str]:
+    """Files to read: a folder stands for the game files in it."""
+    files = []
+    for source in sources:
+        path = Path(source)
+        if source != "-" and path.is_dir():
+            inside = sorted(str(file) for file in path.iterdir() if any(suffix in file.name for suffix in suffixes))
+            if not inside:
+                raise InputError(f"{source}: holds no {' or '.join(suffixes)} file and is not a dataset")
+            files.extend(inside)
+        else:
+            files.append(source)
+    return files
+
+
+def build(engine: Engine, sources: Sequence[str], target: Path, options: ReadOptions, quiescence: Parameters | None,
+          note: Callable[[str], None], progress: Callable[[ReadReport], None] = lambda report: None) -> tuple[Dataset, BuildReport]:
+    """Read games into a new dataset at `target`; returns it and what became of the games.
+
+    `quiescence` are the parameters for `options.positions` other than "all". InputError if no position is left.
+    """
+    packed = None
+    if options.positions != "all":
+        packed = engine.packed(quiescence)
+        options = ReadOptions(**{**asdict(options), "evaluation": engine.evaluation(packed)})
+    report, counter = ReadReport(), Counter(engine)
+    names, read = [], engine.game.read
+    with DatasetWriter(target) as writer:
+        last = None
+        for source in expand(sources, engine.game.suffixes):
+            for batch in read(source, options, report, note):
+                rows = counter.count(batch.positions)
+                first = batch.first + writer.positions
+                writer.add_positions(rows.index, rows.count, rows.ends, rows.phase, batch.outcomes)
+                # a game of labelled positions may go on in the next batch
+                new = slice(1 if len(first) and last == batch.identities[0] else 0, None)
+                writer.add_games(first[new], batch.identities[new], batch.openings[new])
+                if len(batch.identities):
+                    last = batch.identities[-1]
+                progress(report)
+            names.append({"file": Path(source).name, "sha256": sha256(source)})
+        if writer.positions == 0:
+            raise InputError(_nothing_left(sources, report))
+        del packed
+        writer.finish({
+            "program": f"evaltune {__version__}", "game": engine.game.name, "sources": names,
+            "options": {name: value for name, value in asdict(options).items() if name != "evaluation"},
+            "layout": engine.layout.describe(), "terms": engine.composition.name, "phases": engine.phases,
+            "stages": list(engine.game.stages), "read": asdict(report)})
+    return open_dataset(target), BuildReport(report, names)
+
+
+def _nothing_left(sources: Sequence[str], report: ReadReport) -> str:
+    where = ", ".join(str(source) for source in sources)
+    if report.games == 0 and report.bad == 0:
+        return f"{where}: no games found; expected PGN, or labelled positions in a file named .epd"
+    parts = [f"{count:,} {what}" for count, what in (
+        (report.bad, "bad"), (report.undecided, "undecided"), (report.below_elo, "below the Elo wanted"),
+        (report.duplicate_games, "duplicates")) if count]
+    return (f"{where}: no position left of {report.games:,} games ({', '.join(parts) or 'no quiet position'}); "
+            "expected decided games, or choose other filters")

@@ -1,0 +1,131 @@
+"""An engine: a game bound to terms, and through them to parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from evalterms.compose import Composition, compose, load_terms
+from evalterms.emit import UNIT, pack
+from games.record import Game, find
+from games.streams import InputError
+from tuner.layout import Layout, layout_of
+from tuner.parameters import Parameters, game_of, read_parameters
+
+BUNDLED = Path(__file__).resolve().parent.parent / "params"
+
+
+@dataclass(frozen=True)
+class Engine:
+    """A game with its terms composed into one evaluation."""
+
+    game: Game
+    composition: Composition
+    layout: Layout
+
+    @cached_property
+    def phases(self) -> int:
+        """Steps of the phase: a position of phase f has the first stage with weight f / phases."""
+        return self.composition.glue.PHASES
+
+    def packed(self, parameters: Parameters) -> np.ndarray:
+        """(columns,) int64 weights for the compiled evaluation."""
+        return pack(parameters.weights[0], parameters.weights[-1])
+
+    def evaluation(self, packed: np.ndarray) -> tuple[int, int]:
+        """Addresses of the compiled evaluation and of packed weights, which the caller keeps alive."""
+        return self.composition.glue.score.address(), packed.ctypes.data
+
+    def evaluate(self, positions: np.ndarray, parameters: Parameters) -> np.ndarray:
+        """Evaluations (n,) in centipawns, first player's view, of positions (n, words)."""
+        out = np.zeros(len(positions), np.int64)
+        self.composition.glue.scores(np.ascontiguousarray(positions), self.packed(parameters), out)
+        return out / UNIT
+
+    def coefficients(self, positions: np.ndarray) -> CoefficientRows:
+        """The sparse coefficients of positions (n, words)."""
+        return Counter(self).count(positions)
+
+
+@dataclass(frozen=True)
+class CoefficientRows:
+    """Nonzeros of n positions: `index` uint16 and `count` int8; position i's end at ends[i]; `phase` (n,) uint8."""
+
+    index: np.ndarray
+    count: np.ndarray
+    ends: np.ndarray
+    phase: np.ndarray
+
+    def dense(self, columns: int) -> np.ndarray:
+        """(n, columns) float64."""
+        result = np.zeros((len(self.ends), columns))
+        rows = np.repeat(np.arange(len(self.ends)), np.diff(self.ends, prepend=0))
+        result[rows, self.index] = self.count
+        return result
+
+
+class Counter:
+    """Counts the terms of positions, in room that is used again."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._count = engine.composition.glue.coefficients
+        width = -(-engine.layout.size // 64) * 64
+        self._rows = np.zeros((8, width), np.int32)
+        self._room = 0
+
+    def count(self, positions: np.ndarray) -> CoefficientRows:
+        """The coefficients of positions (n, words); valid until the next call."""
+        n = len(positions)
+        ends, phase = np.empty(n, np.int64), np.empty(n, np.uint8)
+        done = 0
+        if self._room == 0:
+            self._grow(n)
+        while done < n:
+            done = self._count(positions, done, self._rows, self._index, self._counts, ends, phase)
+            if done < 0:
+                raise OverflowError("a term counts beyond 127 in one position; count in larger units")
+            if done < n:
+                self._grow(n)
+        used = int(ends[-1]) if n else 0
+        return CoefficientRows(self._index[:used], self._counts[:used], ends, phase)
+
+    def _grow(self, n: int) -> None:
+        old = self._room
+        self._room = max(2 * old, 64 * n, 16 * self._rows.shape[1])
+        index, counts = np.empty(self._room, np.uint16), np.empty(self._room, np.int8)
+        if old:
+            index[:old], counts[:old] = self._index, self._counts
+        self._index, self._counts = index, counts
+
+
+def make_engine(game: str, terms: Sequence[str | Path] = ()) -> Engine:
+    """The engine of a game with its own terms and those of the user's files; InputError if one is wrong."""
+    record = find(game)
+    try:
+        loaded = load_terms(game, [Path(path) for path in terms])
+    except ValueError as problem:
+        raise InputError(str(problem)) from None
+    return Engine(record, compose(game, loaded), layout_of(loaded))
+
+
+def parameter_path(name: str | Path, game: str = "chess") -> Path:
+    """A parameter file: a path, or the name of a bundled file such as `classic`."""
+    path = Path(name)
+    if path.exists() or path.suffix or len(path.parts) > 1:
+        return path
+    bundled = BUNDLED / game / f"{name}.yaml"
+    if bundled.exists():
+        return bundled
+    names = ", ".join(sorted(file.stem for file in (BUNDLED / game).glob("*.yaml")))
+    raise InputError(f"{name}: no such file; bundled parameter files: {names}")
+
+
+def load_engine(path: str | Path, terms: Sequence[str | Path] = (), add_missing: bool = False) -> tuple[Engine, Parameters]:
+    """The parameters of a file and the engine that they are for."""
+    path = parameter_path(path)
+    engine = make_engine(game_of(path), terms)
+    return engine, read_parameters(path, engine.layout, engine.game.name, add_missing)
