@@ -253,6 +253,27 @@ def intrinsic(result, arguments, build: Callable):
     return decorate
 
 
+def address_call(result, arguments):
+    """A function `call(address, *values)` that calls native code (an `Entry`'s address) from compiled code."""
+    kinds = {types.int64: ir.IntType(64), types.float64: ir.DoubleType(), types.void: ir.VoidType()}
+
+    def low(kind):
+        return low(kind.dtype).as_pointer() if isinstance(kind, types.CPointer) else kinds[kind]
+
+    def build(builder, values):
+        place = builder.inttoptr(values[0], ir.FunctionType(low(result), [low(a) for a in arguments]).as_pointer())
+        return builder.call(place, values[1:])
+
+    names = ["function", *(f"a{i}" for i in range(len(arguments)))]
+
+    def call(*values):
+        return values[0](*values[1:])
+
+    call.__signature__ = inspect.Signature(
+        [inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD) for name in names])
+    return intrinsic(result, (types.int64, *arguments), build)(call)
+
+
 def table(name: str, array: np.ndarray):
     """A function `load(index)` over a constant array of int64 or uint64, for compiled and plain code alike.
 

@@ -1,0 +1,206 @@
+"""Passes over a dataset: loss and gradient, the Gauss-Newton matrix, scores of games, finite differences.
+
+The phase takes few values, so a pass keeps one row of weights per phase (`table`) in place of one per stage: a nonzero
+then costs one multiplication, whatever the number of stages. Likewise it collects one gradient or matrix per phase and
+spreads them over the stages at the end. Column `columns` is the intercept: an advantage of the first player that is
+not part of the evaluation.
+
+`ranges` (m, 2) int64 are the positions to visit. Only one row of the sparse matrix is looked at at a time; no dense
+copy is made.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba.core import types
+
+from games import jit
+from tuner.objectives import BLOCK, SIGNATURE
+from tuner.unit import entry, inner
+
+
+def _array(kind, dimensions=1, readonly=True):
+    return types.Array(kind, dimensions, "C", readonly=readonly)
+
+
+index_type, count_type, row_type = _array(types.uint16), _array(types.int8), _array(types.int64)
+phase_type, outcome_type = _array(types.uint8), _array(types.float32)
+ranges_type = types.Array(types.int64, 2, "C")
+vector_type, matrix_type = types.Array(types.float64, 1, "C"), types.Array(types.float64, 2, "C")
+cube_type = types.Array(types.float64, 3, "C")
+order_type = types.Array(types.int64, 1, "C")
+
+# unsigned places: a signed one is tested for being negative at every access
+ONE, TWO, THREE, FOUR = (np.uint64(n) for n in (1, 2, 3, 4))
+
+call_objective = jit.address_call(types.float64, SIGNATURE.args)
+
+
+@jit.intrinsic(types.CPointer(types.float64), (vector_type,), lambda builder, values: builder.extract_value(values[0], 4))
+def numbers_at(array):
+    """Address of a float64 array."""
+    return array
+
+
+@inner(types.void(index_type, count_type, row_type, phase_type, outcome_type, outcome_type, matrix_type, types.int64,
+                  types.int64, vector_type, vector_type, vector_type))
+def _forward(index, count, row, phase, outcome, weight, table, begin, n, evaluation, outcomes, weights):
+    """Evaluations, outcomes and weights of the n positions from `begin` on."""
+    last = table.shape[1] - 1
+    for i in range(n):
+        position = begin + i
+        line = table[phase[position]]
+        # four sums, because one would wait for each addition before it starts the next
+        k, end = np.uint64(row[position]), np.uint64(row[position + 1])
+        a, b, c, d = line[last], 0.0, 0.0, 0.0
+        while k + FOUR <= end:
+            a += line[index[k]] * count[k]
+            b += line[index[k + ONE]] * count[k + ONE]
+            c += line[index[k + TWO]] * count[k + TWO]
+            d += line[index[k + THREE]] * count[k + THREE]
+            k += FOUR
+        while k < end:
+            a += line[index[k]] * count[k]
+            k += ONE
+        evaluation[i] = (a + b) + (c + d)
+        outcomes[i] = outcome[position]
+        weights[i] = weight[position]
+
+
+@entry(types.float64(index_type, count_type, row_type, phase_type, outcome_type, outcome_type, matrix_type, ranges_type,
+                     types.int64, types.float64, matrix_type))
+def loss_gradient(index, count, row, phase, outcome, weight, table, ranges, objective, scale, gradient):
+    """Sum of weight * loss over the ranges; the gradient per phase (phases + 1, columns + 1) is added to `gradient`."""
+    residual, outcomes, weights, curvature = np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK)
+    loss, last = 0.0, table.shape[1] - 1
+    for r in range(len(ranges)):
+        for begin in range(ranges[r, 0], ranges[r, 1], BLOCK):
+            n = min(BLOCK, ranges[r, 1] - begin)
+            _forward(index, count, row, phase, outcome, weight, table, begin, n, residual, outcomes, weights)
+            loss += call_objective(objective, n, scale, numbers_at(residual), numbers_at(outcomes), numbers_at(weights),
+                                   numbers_at(curvature))
+            for i in range(n):
+                position = begin + i
+                line = gradient[phase[position]]
+                error = residual[i]
+                line[last] += error
+                for k in range(np.uint64(row[position]), np.uint64(row[position + 1])):
+                    line[index[k]] += error * count[k]
+    return loss
+
+
+@entry(types.float64(index_type, count_type, row_type, phase_type, outcome_type, outcome_type, matrix_type, ranges_type,
+                     types.int64, types.float64, vector_type, vector_type))
+def position_terms(index, count, row, phase, outcome, weight, table, ranges, objective, scale, residuals, curvatures):
+    """Sum of weight * loss; the residual and curvature of each position of the ranges go to arrays of all positions."""
+    residual, outcomes, weights, curvature = np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK)
+    loss = 0.0
+    for r in range(len(ranges)):
+        for begin in range(ranges[r, 0], ranges[r, 1], BLOCK):
+            n = min(BLOCK, ranges[r, 1] - begin)
+            _forward(index, count, row, phase, outcome, weight, table, begin, n, residual, outcomes, weights)
+            loss += call_objective(objective, n, scale, numbers_at(residual), numbers_at(outcomes), numbers_at(weights),
+                                   numbers_at(curvature))
+            for i in range(n):
+                residuals[begin + i] = residual[i]
+                curvatures[begin + i] = curvature[i]
+    return loss
+
+
+@entry(types.void(index_type, count_type, row_type, order_type, vector_type, matrix_type))
+def gram(index, count, row, order, curvature, matrix):
+    """Add sum of curvature * x x' over the positions in `order` to `matrix` (columns + 1, columns + 1).
+
+    Only the half with the earlier nonzero of a row as first index is filled: add the transpose, less the diagonal.
+    """
+    last = matrix.shape[0] - 1
+    places, values = np.empty(last + 1, np.uint64), np.empty(last + 1)
+    for o in range(len(order)):
+        position = order[o]
+        c = curvature[position]
+        if c == 0.0:
+            continue
+        begin, n = np.uint64(row[position]), np.uint64(row[position + 1] - row[position])
+        for k in range(n):
+            places[k] = index[begin + k]
+            values[k] = count[begin + k]
+        places[n], values[n] = last, 1.0
+        for a in range(n + ONE):
+            line = matrix[places[a]]
+            product = c * values[a]
+            for b in range(a, n + ONE):
+                line[places[b]] += product * values[b]
+
+
+@entry(types.void(index_type, count_type, row_type, phase_type, row_type, order_type, vector_type, types.int64, cube_type))
+def game_scores(index, count, row, phase, first, games, residual, phases, scores):
+    """Sum of residual * coefficients of each game: scores (games, stages, columns + 1) are added to.
+
+    Stage 0 gets phase / phases of it, stage 1 the rest; with one stage all of it.
+    """
+    stages, last = scores.shape[1], scores.shape[2] - 1
+    for g in range(len(games)):
+        for position in range(first[games[g]], first[games[g] + 1]):
+            error = residual[position]
+            for stage in range(stages):
+                share = 1.0
+                if stages == 2:
+                    share = phase[position] / phases if stage == 0 else (phases - phase[position]) / phases
+                if share != 0.0:
+                    line = scores[g, stage]
+                    line[last] += error * share
+                    for k in range(row[position], row[position + 1]):
+                        line[index[k]] += error * share * count[k]
+
+
+@entry(types.void(index_type, count_type, row_type, phase_type, outcome_type, outcome_type, matrix_type, ranges_type,
+                  types.int64, types.float64, types.float64, types.boolean, types.int64, matrix_type))
+def finite_differences(index, count, row, phase, outcome, weight, table, ranges, objective, scale, step, central, phases,
+                       gradient):
+    """The gradient (stages, columns + 1) by finite differences of `step` centipawns, added to `gradient`.
+
+    Forward (Homan): (L(w + step) - L(w)) / step; central (Coulom): (L(w + step) - L(w - step)) / (2 step). The
+    evaluation is linear, so that moving one weight changes only the positions to which it applies, and all weights
+    are moved in one pass, each by itself.
+    """
+    moved, outcomes, weights, curvature = np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK)
+    one = np.empty(1)
+    value, target, mass = np.empty(1), np.empty(1), np.empty(1)
+    stages, last = gradient.shape[0], gradient.shape[1] - 1
+    for r in range(len(ranges)):
+        for begin in range(ranges[r, 0], ranges[r, 1], BLOCK):
+            n = min(BLOCK, ranges[r, 1] - begin)
+            _forward(index, count, row, phase, outcome, weight, table, begin, n, moved, outcomes, weights)
+            for i in range(n):
+                position = begin + i
+                target[0], mass[0] = outcomes[i], weights[i]
+                value[0] = moved[i]
+                here = call_objective(objective, 1, scale, numbers_at(value), numbers_at(target), numbers_at(mass),
+                                      numbers_at(one))
+                for stage in range(stages):
+                    share = 1.0
+                    if stages == 2:
+                        share = phase[position] / phases if stage == 0 else (phases - phase[position]) / phases
+                    for k in range(row[position], row[position + 1] + 1):
+                        column, times = last, 1.0
+                        if k < row[position + 1]:
+                            column, times = np.int64(index[k]), float(count[k])
+                        value[0] = moved[i] + step * share * times
+                        above = call_objective(objective, 1, scale, numbers_at(value), numbers_at(target),
+                                               numbers_at(mass), numbers_at(one))
+                        if central:
+                            value[0] = moved[i] - step * share * times
+                            below = call_objective(objective, 1, scale, numbers_at(value), numbers_at(target),
+                                                   numbers_at(mass), numbers_at(one))
+                            gradient[stage, column] += (above - below) / (2.0 * step)
+                        else:
+                            gradient[stage, column] += (above - here) / step
+
+
+@entry(types.void(index_type, count_type, ranges_type, row_type, order_type, order_type))
+def column_use(index, count, ranges, row, positions, total):
+    """Add to positions[c] how many positions column c applies to, and to total[c] the sum of the absolute counts."""
+    for r in range(len(ranges)):
+        for k in range(row[ranges[r, 0]], row[ranges[r, 1]]):
+            positions[index[k]] += 1
+            total[index[k]] += abs(count[k])
