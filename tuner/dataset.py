@@ -8,6 +8,7 @@ and `weight` (float32). Game g has the positions first[g]:first[g + 1]; `game` a
 from __future__ import annotations
 
 import json
+import mmap
 import os
 import shutil
 from collections.abc import Iterable
@@ -134,6 +135,7 @@ class Dataset:
 
     path: Path
     manifest: dict
+    _maps: tuple[mmap.mmap, ...]
     index: np.ndarray
     count: np.ndarray
     row: np.ndarray
@@ -151,6 +153,12 @@ class Dataset:
     @property
     def positions(self) -> int:
         return len(self.phase)
+
+    def release(self) -> None:
+        """Give back the memory of pages read so far; they stay in the system's cache."""
+        for pages in self._maps:
+            if hasattr(pages, "madvise"):
+                pages.madvise(mmap.MADV_DONTNEED)
 
     @property
     def columns(self) -> int:
@@ -180,14 +188,15 @@ def open_dataset(path: str | Path) -> Dataset:
             raise InputError(f"{path / name}.npy: damaged ({problem}); build the dataset again") from None
         if array.dtype != kind or array.ndim != 1:
             raise InputError(f"{path / name}.npy: holds {array.dtype}, expected {np.dtype(kind)}; build the dataset again")
-        arrays[name] = np.asarray(array).view(np.ndarray)
+        arrays[name] = array
     n, games = manifest["positions"], manifest["games"]
     sizes = {"row": n + 1, "phase": n, "outcome": n, "weight": n, "first": games + 1, "game": games, "opening": games,
              "index": manifest["nonzeros"], "count": manifest["nonzeros"]}
     for name, size in sizes.items():
         if len(arrays[name]) != size:
             raise InputError(f"{path / name}.npy: {len(arrays[name])} entries, expected {size}; build the dataset again")
-    return Dataset(path, manifest, **arrays)
+    maps = tuple(array._mmap for array in arrays.values() if getattr(array, "_mmap", None) is not None)
+    return Dataset(path, manifest, maps, **{name: array.view(np.ndarray) for name, array in arrays.items()})
 
 
 def copy_games(sources: Iterable[tuple[Dataset, np.ndarray]], target: Path, manifest: dict) -> None:

@@ -90,9 +90,9 @@ def loss_gradient(index, count, row, phase, outcome, weight, table, ranges, obje
 
 
 @entry(types.float64(index_type, count_type, row_type, phase_type, outcome_type, outcome_type, matrix_type, ranges_type,
-                     types.int64, types.float64, vector_type, vector_type))
-def position_terms(index, count, row, phase, outcome, weight, table, ranges, objective, scale, residuals, curvatures):
-    """Sum of weight * loss; the residual and curvature of each position of the ranges go to arrays of all positions."""
+                     types.int64, types.float64, types.int64, vector_type, vector_type))
+def position_terms(index, count, row, phase, outcome, weight, table, ranges, objective, scale, base, residuals, curvatures):
+    """Sum of weight * loss; the residual and curvature of position i of the ranges go to place i - base."""
     residual, outcomes, weights, curvature = np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK)
     loss = 0.0
     for r in range(len(ranges)):
@@ -102,22 +102,22 @@ def position_terms(index, count, row, phase, outcome, weight, table, ranges, obj
             loss += call_objective(objective, n, scale, numbers_at(residual), numbers_at(outcomes), numbers_at(weights),
                                    numbers_at(curvature))
             for i in range(n):
-                residuals[begin + i] = residual[i]
-                curvatures[begin + i] = curvature[i]
+                residuals[begin + i - base] = residual[i]
+                curvatures[begin + i - base] = curvature[i]
     return loss
 
 
-@entry(types.void(index_type, count_type, row_type, order_type, vector_type, matrix_type))
-def gram(index, count, row, order, curvature, matrix):
-    """Add sum of curvature * x x' over the positions in `order` to `matrix` (columns + 1, columns + 1).
+@entry(types.void(index_type, count_type, row_type, order_type, types.int64, vector_type, matrix_type))
+def gram(index, count, row, order, base, curvature, matrix):
+    """Add sum of curvature * x x' over the positions base + order to `matrix` (columns + 1, columns + 1).
 
     Only the half with the earlier nonzero of a row as first index is filled: add the transpose, less the diagonal.
     """
     last = matrix.shape[0] - 1
     places, values = np.empty(last + 1, np.uint64), np.empty(last + 1)
     for o in range(len(order)):
-        position = order[o]
-        c = curvature[position]
+        position = base + order[o]
+        c = curvature[order[o]]
         if c == 0.0:
             continue
         begin, n = np.uint64(row[position]), np.uint64(row[position + 1] - row[position])
@@ -132,24 +132,25 @@ def gram(index, count, row, order, curvature, matrix):
                 line[places[b]] += product * values[b]
 
 
-@entry(types.void(index_type, count_type, row_type, phase_type, row_type, order_type, vector_type, types.int64, cube_type))
-def game_scores(index, count, row, phase, first, games, residual, phases, scores):
-    """Sum of residual * coefficients of each game: scores (games, stages, columns + 1) are added to.
+@entry(types.void(index_type, count_type, row_type, phase_type, ranges_type, order_type, types.int64, vector_type,
+                  types.int64, cube_type))
+def range_scores(index, count, row, phase, ranges, place, base, residual, phases, scores):
+    """Add the sum of residual * coefficients of each range r to scores[place[r]] of (n, stages, columns + 1).
 
     Stage 0 gets phase / phases of it, stage 1 the rest; with one stage all of it.
     """
     stages, last = scores.shape[1], scores.shape[2] - 1
-    for g in range(len(games)):
-        for position in range(first[games[g]], first[games[g] + 1]):
-            error = residual[position]
+    for r in range(len(ranges)):
+        for position in range(ranges[r, 0], ranges[r, 1]):
+            error = residual[position - base]
             for stage in range(stages):
                 share = 1.0
                 if stages == 2:
                     share = phase[position] / phases if stage == 0 else (phases - phase[position]) / phases
                 if share != 0.0:
-                    line = scores[g, stage]
+                    line = scores[place[r], stage]
                     line[last] += error * share
-                    for k in range(row[position], row[position + 1]):
+                    for k in range(np.uint64(row[position]), np.uint64(row[position + 1])):
                         line[index[k]] += error * share * count[k]
 
 
@@ -197,10 +198,28 @@ def finite_differences(index, count, row, phase, outcome, weight, table, ranges,
                             gradient[stage, column] += (above - here) / step
 
 
-@entry(types.void(index_type, count_type, ranges_type, row_type, order_type, order_type))
-def column_use(index, count, ranges, row, positions, total):
-    """Add to positions[c] how many positions column c applies to, and to total[c] the sum of the absolute counts."""
+@entry(types.void(index_type, count_type, row_type, phase_type, ranges_type, types.Array(types.int64, 2, "C"),
+                  types.Array(types.int64, 2, "C")))
+def column_use(index, count, row, phase, ranges, positions, total):
+    """Add, per phase and column, how many positions the column applies to and the sum of the absolute counts."""
     for r in range(len(ranges)):
-        for k in range(row[ranges[r, 0]], row[ranges[r, 1]]):
-            positions[index[k]] += 1
-            total[index[k]] += abs(count[k])
+        for position in range(ranges[r, 0], ranges[r, 1]):
+            applies, sums = positions[phase[position]], total[phase[position]]
+            for k in range(np.uint64(row[position]), np.uint64(row[position + 1])):
+                applies[index[k]] += 1
+                sums[index[k]] += abs(count[k])
+
+
+@entry(types.void(index_type, count_type, row_type, phase_type, outcome_type, outcome_type, matrix_type, ranges_type,
+                  vector_type))
+def evaluations(index, count, row, phase, outcome, weight, table, ranges, out):
+    """Evaluations of the positions of the ranges, one after the other."""
+    values, outcomes, weights = np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK)
+    done = 0
+    for r in range(len(ranges)):
+        for begin in range(ranges[r, 0], ranges[r, 1], BLOCK):
+            n = min(BLOCK, ranges[r, 1] - begin)
+            _forward(index, count, row, phase, outcome, weight, table, begin, n, values, outcomes, weights)
+            for i in range(n):
+                out[done + i] = values[i]
+            done += n

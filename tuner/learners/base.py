@@ -1,0 +1,56 @@
+"""What all learners share: their options, the objective with its prior, and the record of iterations."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from tuner.problem import Problem
+
+
+@dataclass(frozen=True)
+class LearnerOptions:
+    """How long and how fast to learn; None is the learner's own default."""
+
+    gradient: str = "analytic"  # or "forward-difference", "central-difference"
+    iterations: int | None = None
+    tolerance: float = 1e-7  # of the objective, relative: how much a further step would still gain
+    learning_rate: float | None = None
+    final_rate: float = 0.01  # the learning rate falls exponentially to this part of itself
+    batch: int = 16384
+    seed: int = 1
+
+
+@dataclass
+class Record:
+    """Keeps the best weights seen, and a line of history per iteration."""
+
+    watch: Callable[[dict], None] = lambda line: None
+    held_out: Problem | None = None
+    best: np.ndarray | None = None
+    best_objective: float = np.inf
+    history: list[dict] = field(default_factory=list)
+    passes: int = 0
+    started: float = field(default_factory=time.process_time)
+
+    def __call__(self, weights: np.ndarray, objective: float, **more) -> None:
+        """Note an iteration by its weights and objective."""
+        if objective < self.best_objective:
+            self.best, self.best_objective = weights.copy(), objective
+        line = {"iteration": len(self.history), "objective": objective, "cpu_seconds": time.process_time() - self.started,
+                **more}
+        if self.held_out is not None:
+            line["held_out"] = self.held_out.loss(weights)
+        self.history.append(line)
+        self.watch(line)
+
+
+def objective_gradient(problem: Problem, weights: np.ndarray, kind: str) -> tuple[float, np.ndarray]:
+    """Mean loss plus prior, and its gradient with zeros where the weights are not free."""
+    loss, gradient = problem.loss_gradient(weights)
+    if kind != "analytic":
+        gradient = problem.finite_differences(weights, central=kind == "central-difference")
+    return loss + problem.prior(weights), np.where(problem.free, gradient + problem.prior_gradient(weights), 0.0)

@@ -1,0 +1,76 @@
+"""Adam and stochastic gradient descent on batches of neighbouring games, with an exponentially falling rate."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from tuner.learners.base import LearnerOptions, Record
+from tuner.learners.lbfgs import column_scale
+from tuner.problem import Problem, blocks
+
+EPOCHS = 40
+ADAM_RATE = 8.0  # centipawns a step
+ADAM_BETA_1, ADAM_BETA_2, ADAM_EPSILON = 0.9, 0.999, 1e-12  # Kingma and Ba 2015; the gradients are about 1e-6
+
+
+def adam(problem: Problem, options: LearnerOptions, record: Record) -> np.ndarray:
+    """Weights after some epochs of Adam; the learning rate is in centipawns a step."""
+    first, second, steps = np.zeros(problem.start.shape), np.zeros(problem.start.shape), 0
+
+    def step(gradient: np.ndarray) -> np.ndarray:
+        nonlocal first, second, steps
+        steps += 1
+        first = ADAM_BETA_1 * first + (1 - ADAM_BETA_1) * gradient
+        second = ADAM_BETA_2 * second + (1 - ADAM_BETA_2) * gradient ** 2
+        mean, square = first / (1 - ADAM_BETA_1 ** steps), second / (1 - ADAM_BETA_2 ** steps)
+        return -mean / (np.sqrt(square) + ADAM_EPSILON)
+
+    return _descend(problem, options, record, step, options.learning_rate or ADAM_RATE)
+
+
+def sgd(problem: Problem, options: LearnerOptions, record: Record) -> np.ndarray:
+    """Weights after some epochs of plain gradient descent on weights scaled by how often each applies.
+
+    A learning rate of 1 is the largest that is stable near the start: one over the largest curvature.
+    """
+    scale = column_scale(problem)
+    largest = _largest_curvature(problem, scale)
+
+    def step(gradient: np.ndarray) -> np.ndarray:
+        return -gradient * scale ** 2 / largest
+
+    return _descend(problem, options, record, step, options.learning_rate or 1.0)
+
+
+def _largest_curvature(problem: Problem, scale: np.ndarray, rounds: int = 12) -> float:
+    """Largest eigenvalue of the scaled Gauss-Newton matrix, by power iteration on gradient differences."""
+    random = np.random.default_rng(0)
+    direction = np.where(problem.free, random.normal(size=scale.shape), 0.0)
+    _, here = problem.loss_gradient(problem.start)
+    value = 1.0
+    for _ in range(rounds):
+        direction /= np.linalg.norm(direction)
+        _, there = problem.loss_gradient(problem.start + direction * scale)
+        direction = np.where(problem.free, (there - here) * scale, 0.0)
+        value = float(np.linalg.norm(direction))
+    return value
+
+
+def _descend(problem: Problem, options: LearnerOptions, record: Record, step: Callable[[np.ndarray], np.ndarray],
+             rate: float) -> np.ndarray:
+    random = np.random.default_rng(options.seed)
+    batches = list(blocks(problem.ranges, options.batch))
+    epochs = options.iterations or EPOCHS
+    decay = options.final_rate ** (1 / max(1, epochs * len(batches)))
+    weights = np.clip(problem.start, problem.low, problem.high)
+    record(weights, problem.loss(weights) + problem.prior(weights))
+    for _ in range(epochs):
+        for b in random.permutation(len(batches)):
+            _, gradient = problem.loss_gradient(weights, batches[b])
+            gradient = np.where(problem.free, gradient + problem.prior_gradient(weights), 0.0)
+            weights = np.clip(weights + rate * step(gradient), problem.low, problem.high)
+            rate *= decay
+        record(weights, problem.loss(weights) + problem.prior(weights), learning_rate=rate)
+    return record.best

@@ -1,0 +1,55 @@
+"""L-BFGS-B by SciPy, on weights scaled by how often each applies."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tuner.learners.base import LearnerOptions, Record, objective_gradient
+from tuner.problem import Problem
+
+
+def column_scale(problem: Problem) -> np.ndarray:
+    """(stages, columns + 1): one over the root mean square coefficient of each weight; 1 where it never applies."""
+    _, total = problem.use
+    shares = problem.shares ** 2
+    use = np.concatenate([shares @ total, (shares @ problem_phase_counts(problem))[:, None]], axis=1)
+    scale = np.ones(problem.start.shape)
+    np.divide(1, np.sqrt(use / problem.positions, where=use > 0, out=scale), where=use > 0, out=scale)
+    return scale
+
+
+def problem_phase_counts(problem: Problem) -> np.ndarray:
+    """(phases + 1,) positions of each phase."""
+    counts = np.zeros(problem.phases + 1, np.int64)
+    for low, high in problem.ranges:
+        counts += np.bincount(problem.data.phase[low:high], minlength=problem.phases + 1)
+    return counts
+
+
+def lbfgs(problem: Problem, options: LearnerOptions, record: Record) -> np.ndarray:
+    """Weights at the optimum."""
+    from scipy.optimize import minimize
+
+    scale, free = column_scale(problem)[problem.free], problem.free
+    weights = np.clip(problem.start, problem.low, problem.high)
+
+    def full(x: np.ndarray) -> np.ndarray:
+        result = weights.copy()
+        result[free] = x * scale
+        return result
+
+    def function(x: np.ndarray) -> tuple[float, np.ndarray]:
+        value, gradient = objective_gradient(problem, full(x), options.gradient)
+        nonlocal last
+        last = value
+        if value < record.best_objective:
+            record.best, record.best_objective = full(x), value
+        return value, gradient[free] * scale
+
+    last = np.inf
+    bounds = np.stack([problem.low[free] / scale, problem.high[free] / scale], axis=1)
+    minimize(function, weights[free] / scale, jac=True, method="L-BFGS-B", bounds=bounds,
+             callback=lambda x: record(full(x), last),
+             options={"maxiter": options.iterations or 1000, "maxcor": 30, "ftol": options.tolerance * 1e-2, "gtol": 0.0,
+                      "maxfun": 10 * (options.iterations or 1000)})
+    return record.best

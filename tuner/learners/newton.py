@@ -1,0 +1,116 @@
+"""Gauss-Newton with damping: for cross-entropy iteratively reweighted least squares.
+
+The first steps take their matrix from a sample of the positions, which costs little and is good enough far from the
+optimum; then the whole matrix is computed once, and used again while it serves. Directions that the data do not
+determine are left where they are. Bounds are kept by projection: a weight at its bound that wants to go beyond it sits
+out the step (Bertsekas 1982).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.linalg import lapack
+
+from tuner.learners.base import LearnerOptions, Record, objective_gradient
+from tuner.problem import Problem
+
+SAMPLE = 60_000  # positions of a sampled matrix
+NEAR = 1e-3  # relative gain of a step below which the whole matrix is worth its time
+RANK_TOLERANCE = 1e-9  # of the matrix scaled to a diagonal of ones
+ITERATIONS = 60
+
+
+def solve(matrix: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """The least change x with matrix @ x = right in the directions that a positive semidefinite matrix determines.
+
+    Pivoted Cholesky of the scaled matrix; coordinates beyond its rank stay zero.
+    """
+    chosen, factor, scale = factorise(matrix)
+    result = np.zeros(len(right))
+    x, _ = lapack.dpotrs(factor, right[chosen] / scale[chosen], lower=1)
+    result[chosen] = x / scale[chosen]
+    return result
+
+
+def factorise(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Coordinates that determine the rank, the Cholesky factor of their scaled block, and the scale of all."""
+    scale = np.sqrt(np.maximum(np.diag(matrix), 0))
+    scale[scale == 0] = 1.0
+    scaled = matrix / np.outer(scale, scale)
+    factor, pivots, rank, _ = lapack.dpstrf(scaled, lower=1, tol=RANK_TOLERANCE)
+    return pivots[:rank] - 1, np.asfortranarray(np.tril(factor[:rank, :rank])), scale
+
+
+def sample_ranges(problem: Problem, wanted: int) -> np.ndarray | None:
+    """Ranges with about `wanted` positions spread evenly over the data; None where that would be most of them."""
+    step = problem.positions // wanted
+    if step < 3:
+        return None
+    pieces = [(low + offset, min(low + offset + 64, high)) for low, high in problem.ranges.tolist()
+              for offset in range((-low) % (64 * step), max(high - low, 0), 64 * step)]
+    return np.array(pieces, np.int64) if pieces else None
+
+
+def newton(problem: Problem, options: LearnerOptions, record: Record) -> np.ndarray:
+    """Weights at the optimum."""
+    weights = np.clip(problem.start, problem.low, problem.high)
+    precision = problem.precision.ravel()
+    value, gradient = objective_gradient(problem, weights, options.gradient)
+    record(weights, value, matrix="none")
+    matrix, kind, damping = None, "", 0.0
+    sample = sample_ranges(problem, SAMPLE)
+    for _ in range(options.iterations or ITERATIONS):
+        if matrix is None:
+            kind = "sample" if sample is not None else "whole"
+            matrix = problem.gauss_newton(weights, sample)
+        step, gain = _step(problem, weights, gradient, matrix, precision, damping)
+        if kind == "sample" and gain < NEAR * value:
+            sample, matrix = None, None
+            continue
+        if gain <= options.tolerance * value:
+            break
+        after, new_value, new_gradient = _search(problem, weights, step, value, options.gradient)
+        if after is None:
+            if kind == "stale":
+                matrix = None  # computed elsewhere: try again with one from here
+            elif damping > 1e6:
+                break
+            else:
+                damping = max(10 * damping, 1e-3)
+            continue
+        obtained = value - new_value
+        weights, value, gradient = after, new_value, new_gradient
+        record(weights, value, matrix=kind)
+        damping = damping / 10 if damping > 1e-6 else 0.0
+        # far from the optimum the matrix changes with the weights; near it, it is as good as new
+        if kind == "sample" or gain > NEAR * value or obtained < 0.5 * gain:
+            matrix = None
+        else:
+            kind = "stale"
+    return record.best
+
+
+def _step(problem: Problem, weights: np.ndarray, gradient: np.ndarray, matrix: np.ndarray, precision: np.ndarray,
+          damping: float) -> tuple[np.ndarray, float]:
+    """The damped Newton step and the gain that the quadratic model promises."""
+    blocked = ((weights <= problem.low) & (gradient > 0)) | ((weights >= problem.high) & (gradient < 0))
+    moving = np.flatnonzero((problem.free & ~blocked).ravel())
+    part = matrix[np.ix_(moving, moving)].copy()
+    diagonal = np.diag_indices(len(moving))
+    part[diagonal] += precision[moving] + damping * part[diagonal]
+    right = -gradient.ravel()[moving]
+    change = solve(part, right)
+    step = np.zeros(weights.size)
+    step[moving] = change
+    return step.reshape(weights.shape), 0.5 * float(right @ change)
+
+
+def _search(problem: Problem, weights: np.ndarray, step: np.ndarray, value: float, kind: str):
+    """Halve the step until the objective falls; None, None, None if it does not."""
+    for _ in range(6):
+        after = np.clip(weights + step, problem.low, problem.high)
+        new_value, new_gradient = objective_gradient(problem, after, kind)
+        if new_value < value:
+            return after, new_value, new_gradient
+        step = step / 4
+    return None, None, None

@@ -1,0 +1,223 @@
+"""A fit as a mathematical problem: a dataset, an objective, which numbers may move, and what is believed of them.
+
+Weights have shape (stages, columns + 1): one number per parameter and stage, and last the intercept, an advantage of the
+first player that is not part of the evaluation. Losses and derivatives are means per position.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from tuner import passes
+from tuner.dataset import Dataset
+from tuner.objectives import OBJECTIVES
+
+BLOCK = 1 << 18  # positions dealt with between two looks at the memory
+SMALL = 48 << 20  # bytes of nonzeros that may stay in memory
+
+
+def ranges_of(data: Dataset, games: np.ndarray) -> np.ndarray:
+    """(m, 2) ranges of positions of these games (ascending), neighbours joined."""
+    if len(games) == 0:
+        return np.zeros((0, 2), np.int64)
+    breaks = np.flatnonzero(np.diff(games) != 1) + 1
+    first, last = games[np.concatenate([[0], breaks])], games[np.concatenate([breaks - 1, [len(games) - 1]])]
+    return np.ascontiguousarray(np.stack([data.first[first], data.first[last + 1]], axis=1))
+
+
+def blocks(ranges: np.ndarray, size: int = BLOCK) -> Iterator[np.ndarray]:
+    """The same positions as pieces of ranges that each span and hold at most `size` positions."""
+    piece: list[tuple[int, int]] = []
+    for low, high in ranges.tolist():
+        while low < high:
+            start = piece[0][0] if piece else low
+            stop = min(high, start + size)
+            if stop > low:
+                piece.append((low, stop))
+                low = stop
+            if low < high or stop == start + size:
+                yield np.array(piece, np.int64)
+                piece = []
+    if piece:
+        yield np.array(piece, np.int64)
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What is to be minimised: mean loss over the positions of `games`, plus the prior.
+
+    `start` (stages, columns + 1) are the starting weights, `free` (same shape, bool) those that may move, `low` and
+    `high` their bounds. The prior is sum(precision * (w - mean)^2) / 2, per position.
+    """
+
+    data: Dataset
+    games: np.ndarray
+    phases: int
+    objective: str
+    scale: float
+    start: np.ndarray
+    free: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    mean: np.ndarray
+    precision: np.ndarray
+
+    @property
+    def stages(self) -> int:
+        return len(self.start)
+
+    @cached_property
+    def ranges(self) -> np.ndarray:
+        return ranges_of(self.data, self.games)
+
+    @cached_property
+    def positions(self) -> int:
+        return int((self.ranges[:, 1] - self.ranges[:, 0]).sum())
+
+    @cached_property
+    def total_weight(self) -> float:
+        return float(sum(self.data.weight[low:high].sum(dtype=np.float64) for low, high in self.ranges))
+
+    @cached_property
+    def shares(self) -> np.ndarray:
+        """(stages, phases + 1): how much of each stage a position of a phase has."""
+        if self.stages == 1:
+            return np.ones((1, self.phases + 1))
+        first = np.arange(self.phases + 1) / self.phases
+        return np.stack([first, 1 - first])
+
+    def on(self, games: np.ndarray) -> Problem:
+        """The same problem on other games of the dataset."""
+        return replace(self, games=games)
+
+    @property
+    def _matrix(self) -> tuple[np.ndarray, ...]:
+        data = self.data
+        return data.index, data.count, data.row, data.phase, data.outcome, data.weight
+
+    def _table(self, weights: np.ndarray) -> np.ndarray:
+        return np.ascontiguousarray(self.shares.T @ weights)
+
+    def _release(self) -> None:
+        if 3 * len(self.data.index) > SMALL:
+            self.data.release()
+
+    def prior(self, weights: np.ndarray) -> float:
+        """The prior's part of the objective."""
+        return float(0.5 * (self.precision * (weights - self.mean) ** 2).sum())
+
+    def prior_gradient(self, weights: np.ndarray) -> np.ndarray:
+        return self.precision * (weights - self.mean)
+
+    def loss_gradient(self, weights: np.ndarray, ranges: np.ndarray | None = None) -> tuple[float, np.ndarray]:
+        """Mean loss over the positions (or over some ranges of them) and its gradient, without the prior."""
+        chosen = self.ranges if ranges is None else ranges
+        table, per_phase = self._table(weights), np.zeros((self.phases + 1, weights.shape[1]))
+        loss, address = 0.0, OBJECTIVES[self.objective].address()
+        for piece in blocks(chosen):
+            loss += passes.loss_gradient(*self._matrix, table, piece, address, self.scale, per_phase)
+            self._release()
+        total = self.total_weight if ranges is None else float((chosen[:, 1] - chosen[:, 0]).sum())
+        return loss / total, self.shares @ per_phase / total
+
+    def loss(self, weights: np.ndarray) -> float:
+        """Mean loss over the positions."""
+        return self.loss_gradient(weights)[0]
+
+    def finite_differences(self, weights: np.ndarray, central: bool, step: float = 1.0) -> np.ndarray:
+        """The gradient by finite differences of `step` centipawns."""
+        table, gradient = self._table(weights), np.zeros(weights.shape)
+        address = OBJECTIVES[self.objective].address()
+        for piece in blocks(self.ranges):
+            passes.finite_differences(*self._matrix, table, piece, address, self.scale, step, central, self.phases, gradient)
+            self._release()
+        return gradient / self.total_weight
+
+    def _terms(self, weights: np.ndarray, piece: np.ndarray) -> tuple[int, np.ndarray, np.ndarray]:
+        """First position, residuals and curvatures of the positions that a piece of ranges spans."""
+        base, size = int(piece[0, 0]), int(piece[-1, 1] - piece[0, 0])
+        residual, curvature = np.zeros(size), np.zeros(size)
+        passes.position_terms(*self._matrix, self._table(weights), piece, OBJECTIVES[self.objective].address(), self.scale,
+                              base, residual, curvature)
+        return base, residual, curvature
+
+    def gauss_newton(self, weights: np.ndarray, ranges: np.ndarray | None = None) -> np.ndarray:
+        """The Gauss-Newton matrix (d, d) of the mean loss, d = stages * (columns + 1), stages one after the other.
+
+        For cross-entropy it is the Hessian.
+        """
+        chosen = self.ranges if ranges is None else ranges
+        stages, width = weights.shape
+        pairs = [(a, b) for a in range(stages) for b in range(a, stages)]
+        sums, scratch = np.zeros((len(pairs), width, width)), np.empty((width, width))
+        data = self.data
+        for piece in blocks(chosen):
+            base, _, curvature = self._terms(weights, piece)
+            phase = data.phase[base:base + len(curvature)]
+            order = np.argsort(phase, kind="stable")
+            order = order[curvature[order] != 0]
+            ends = np.searchsorted(phase[order], np.arange(self.phases + 2))
+            for f in np.flatnonzero(np.diff(ends)):
+                part = np.zeros((width, width))
+                passes.gram(data.index, data.count, data.row, order[ends[f]:ends[f + 1]], base, curvature, part)
+                for pair, (a, b) in enumerate(pairs):
+                    if share := self.shares[a, f] * self.shares[b, f]:
+                        sums[pair] += np.multiply(part, share, out=scratch)
+            self._release()
+        total = self.total_weight if ranges is None else float((chosen[:, 1] - chosen[:, 0]).sum())
+        matrix = np.empty((stages, width, stages, width))
+        for (a, b), half in zip(pairs, sums, strict=True):
+            whole = (half + half.T - np.diag(np.diag(half))) / total
+            matrix[a, :, b, :] = matrix[b, :, a, :] = whole
+        return matrix.reshape(stages * width, stages * width)
+
+    def game_scores(self, weights: np.ndarray, most: int = 256) -> Iterator[np.ndarray]:
+        """Gradients of the summed loss of each game (or group of games with one identity), some at a time: (n, d)."""
+        names, group = np.unique(self.data.game[self.games], return_inverse=True)
+        by_group = np.argsort(group, kind="stable")
+        bounds = np.searchsorted(group[by_group], np.arange(0, len(names) + most, most))
+        for begin in range(len(bounds) - 1):
+            members = by_group[bounds[begin]:bounds[begin + 1]]
+            if len(members) == 0:
+                continue
+            scores = np.zeros((most, self.stages, self.start.shape[1]))
+            members = np.sort(members)  # in the order of the file, so that neighbours are read together
+            ranges = np.stack([self.data.first[self.games[members]], self.data.first[self.games[members] + 1]], axis=1)
+            place = (group[members] - begin * most).astype(np.int64)
+            self._scores_of(weights, np.ascontiguousarray(ranges), place, scores)
+            used = min(most, len(names) - begin * most)
+            yield scores[:used].reshape(used, -1)
+
+    def _scores_of(self, weights: np.ndarray, ranges: np.ndarray, place: np.ndarray, scores: np.ndarray) -> None:
+        begin = 0
+        data = self.data
+        while begin < len(ranges):
+            end = begin + 1
+            while end < len(ranges) and ranges[end, 1] - ranges[begin, 0] <= BLOCK:
+                end += 1
+            piece = ranges[begin:end]
+            base, residual, _ = self._terms(weights, piece)
+            passes.range_scores(data.index, data.count, data.row, data.phase, piece, place[begin:end], base, residual,
+                                self.phases, scores)
+            self._release()
+            begin = end
+
+    @cached_property
+    def use(self) -> tuple[np.ndarray, np.ndarray]:
+        """Per phase and column (phases + 1, columns): positions that it applies to, and the sum of absolute counts."""
+        columns = self.start.shape[1] - 1
+        positions, total = (np.zeros((self.phases + 1, columns), np.int64) for _ in range(2))
+        for piece in blocks(self.ranges):
+            passes.column_use(self.data.index, self.data.count, self.data.row, self.data.phase, piece, positions, total)
+            self._release()
+        return positions, total
+
+    def evaluations(self, weights: np.ndarray, ranges: np.ndarray) -> np.ndarray:
+        """Evaluations in centipawns, first player's view, of the positions of some ranges."""
+        out = np.empty(int((ranges[:, 1] - ranges[:, 0]).sum()))
+        passes.evaluations(*self._matrix, self._table(weights), np.ascontiguousarray(ranges), out)
+        return out
