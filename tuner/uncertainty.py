@@ -1,0 +1,69 @@
+"""Standard errors of fitted weights, clustered by game.
+
+Positions of a game share its outcome, so they are not independent: the covariance is V = H^-1 (sum of u u') H^-1 with
+the score u of a whole game, times G / (G - 1) * (n - 1) / (n - p) (Liang and Zeger 1986; METHODS C3). H includes the
+prior, so that the errors are those of the shrunken weights.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import lapack
+
+from tuner.gauge import Gauge
+from tuner.learners.newton import factorise
+from tuner.problem import Problem
+
+FEW_GAMES = 50
+
+
+@dataclass(frozen=True)
+class Uncertainty:
+    """Standard errors (stages, columns + 1) in centipawns: NaN where the data say nothing, 0 where a number is fixed.
+
+    `naive` are what positions taken as independent would give. `covariance` (d, d) belongs to `coordinates`.
+    """
+
+    standard_errors: np.ndarray
+    naive: np.ndarray
+    covariance: np.ndarray
+    coordinates: np.ndarray
+    games: int
+
+
+def standard_errors(problem: Problem, weights: np.ndarray, matrix: np.ndarray, gauge: Gauge) -> Uncertainty:
+    """Clustered standard errors at the optimum, from the Gauss-Newton matrix there."""
+    free = gauge.coordinates
+    n = problem.total_weight
+    hessian = matrix[np.ix_(free, free)] * n
+    hessian[np.diag_indices(len(free))] += problem.precision.ravel()[free] * n
+    chosen, factor, scale = factorise(hessian)
+    prior = (problem.prior_gradient(weights) * n).ravel()[free]
+    names = 0
+    meat = np.zeros((len(free), len(free)))
+    for scores in problem.game_scores(weights):
+        part = scores[:, free]
+        meat += part.T @ part
+        names += len(part)
+    meat -= np.outer(prior, prior) / names  # the scores sum to minus the prior's gradient at the optimum
+    inverse, _ = lapack.dpotri(factor, lower=1)
+    inverse = np.tril(inverse) + np.tril(inverse, -1).T
+    inverse /= np.outer(scale[chosen], scale[chosen])
+    bread, naive = np.zeros_like(meat), np.zeros_like(meat)
+    bread[np.ix_(chosen, chosen)] = inverse @ meat[np.ix_(chosen, chosen)] @ inverse
+    naive[np.ix_(chosen, chosen)] = inverse
+    if names > 1:
+        bread *= names / (names - 1) * (n - 1) / max(n - len(chosen), 1)
+    covariance = gauge.project(bread)
+    return Uncertainty(_spread(problem, covariance, free, matrix), _spread(problem, gauge.project(naive), free, matrix),
+                       covariance, free, names)
+
+
+def _spread(problem: Problem, covariance: np.ndarray, free: np.ndarray, matrix: np.ndarray) -> np.ndarray:
+    errors = np.zeros(problem.start.size)
+    values = np.sqrt(np.maximum(np.diag(covariance), 0))
+    never = np.diag(matrix)[free] <= 0
+    errors[free] = np.where(never, np.nan, values)
+    return errors.reshape(problem.start.shape)
