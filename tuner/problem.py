@@ -65,6 +65,7 @@ class Problem:
     high: np.ndarray
     mean: np.ndarray
     precision: np.ndarray
+    design_effect: float = 1.0  # positions that count as one in the prior's precision
 
     @property
     def stages(self) -> int:

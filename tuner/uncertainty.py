@@ -1,8 +1,8 @@
 """Standard errors of fitted weights, clustered by game.
 
 Positions of a game share its outcome, so they are not independent: the covariance is V = H^-1 (sum of u u') H^-1 with
-the score u of a whole game, times G / (G - 1) * (n - 1) / (n - p) (Liang and Zeger 1986; METHODS C3). H includes the
-prior, so that the errors are those of the shrunken weights.
+the score u of a whole game, times G / (G - 1) * (n - 1) / (n - p) (Liang and Zeger 1986). A prior adds its precision to
+H, and to the middle the variance of its own pull: where it is strong, the error is the prior's standard deviation.
 """
 
 from __future__ import annotations
@@ -48,6 +48,8 @@ def standard_errors(problem: Problem, weights: np.ndarray, matrix: np.ndarray, g
         meat += part.T @ part
         names += len(part)
     meat -= np.outer(prior, prior) / names  # the scores sum to minus the prior's gradient at the optimum
+    # the prior pulls by precision * (mean - weights), which is as uncertain as the weights were before the data
+    meat[np.diag_indices(len(free))] += problem.precision.ravel()[free] * n * problem.design_effect
     inverse, _ = lapack.dpotri(factor, lower=1)
     inverse = np.tril(inverse) + np.tril(inverse, -1).T
     inverse /= np.outer(scale[chosen], scale[chosen])

@@ -16,6 +16,7 @@ from tuner.problem import Problem
 
 SAMPLE = 60_000  # positions of a sampled matrix
 NEAR = 1e-3  # relative gain of a step below which the whole matrix is worth its time
+PROMISE = 0.7  # part of the promised gain that a sampled matrix has to keep
 RANK_TOLERANCE = 1e-9  # of the matrix scaled to a diagonal of ones
 ITERATIONS = 60
 
@@ -51,14 +52,15 @@ def sample_ranges(problem: Problem, wanted: int) -> np.ndarray | None:
     return np.array(pieces, np.int64) if pieces else None
 
 
-def newton(problem: Problem, options: LearnerOptions, record: Record) -> np.ndarray:
-    """Weights at the optimum."""
-    weights = np.clip(problem.start, problem.low, problem.high)
+def newton(problem: Problem, options: LearnerOptions, record: Record, start: np.ndarray | None = None,
+           matrix: np.ndarray | None = None) -> np.ndarray:
+    """Weights at the optimum; `start` and a `matrix` computed nearby spare work."""
+    weights = np.clip(problem.start if start is None else start, problem.low, problem.high)
     precision = problem.precision.ravel()
     value, gradient = objective_gradient(problem, weights, options.gradient)
     record(weights, value, matrix="none")
-    matrix, kind, damping = None, "", 0.0
-    sample = sample_ranges(problem, SAMPLE)
+    kind, damping = "stale", 0.0
+    sample = sample_ranges(problem, SAMPLE) if matrix is None else None
     for _ in range(options.iterations or ITERATIONS):
         if matrix is None:
             kind = "sample" if sample is not None else "whole"
@@ -82,6 +84,8 @@ def newton(problem: Problem, options: LearnerOptions, record: Record) -> np.ndar
         weights, value, gradient = after, new_value, new_gradient
         record(weights, value, matrix=kind)
         damping = damping / 10 if damping > 1e-6 else 0.0
+        if kind == "sample" and obtained < PROMISE * gain:
+            sample = None  # it says more about its own positions than about all
         # far from the optimum the matrix changes with the weights; near it, it is as good as new
         if kind == "sample" or gain > NEAR * value or obtained < 0.5 * gain:
             matrix = None

@@ -1,0 +1,115 @@
+"""What to believe of weights before the games are seen: a normal prior per weight, found from the data by default.
+
+Positions of one game share its result, so n positions tell as much as n / design effect independent ones; with the loss
+taken that much less seriously, a prior of 20 centipawns means 20 centipawns. The automatic prior is empirical Bayes:
+every list or table, and the single numbers of every term together, has one standard deviation per stage round its
+starting values, chosen so that the data are most probable (MacKay 1992, "Bayesian interpolation", equation 4.8).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from scipy.linalg import lapack
+
+from tuner.layout import Place
+from tuner.learners.base import LearnerOptions, Record
+from tuner.learners.newton import newton
+from tuner.problem import Problem
+
+FIRST_SD = 100.0  # centipawns, while the design effect is being found
+SMALLEST_SD, LARGEST_SD = 0.5, 10_000.0
+ROUNDS = (1e-3, 1e-5)  # tolerances of the fits; the second is cheap because it starts where the first one ended
+UPDATES = 5  # of the standard deviations between two fits
+
+
+def design_effect(problem: Problem, weights: np.ndarray, matrix: np.ndarray) -> float:
+    """How many positions of the same games count as one: clustered over naive variance of the gradient, mean over weights."""
+    squares, information = np.zeros(weights.size), np.diag(matrix) * problem.total_weight
+    for scores in problem.game_scores(weights):
+        squares += (scores**2).sum(axis=0)
+    chosen = problem.free.ravel() & (information > 0)
+    return float((squares[chosen] / information[chosen]).mean()) if chosen.any() else 1.0
+
+
+def prior_groups(places: Sequence[Place], allowed: np.ndarray) -> list[np.ndarray]:
+    """Flat places of the weights (stages, columns + 1) that share a standard deviation; only `allowed` ones."""
+    stages, width = allowed.shape
+    groups = []
+    for stage in range(stages):
+        singles: dict[str, list[int]] = {}
+        for place in places:
+            columns = range(place.first, place.first + place.size)
+            if place.size == 1:
+                singles.setdefault(place.term, []).extend(columns)
+            else:
+                groups.append(stage * width + np.array(columns))
+        groups += [stage * width + np.array(columns) for columns in singles.values()]
+    return [kept for group in groups if len(kept := group[allowed.ravel()[group]])]
+
+
+def empirical_prior(problem: Problem, places: Sequence[Place], allowed: np.ndarray) -> tuple[Problem, np.ndarray, np.ndarray]:
+    """The problem with a prior for the `allowed` weights, weights to start from, and the Gauss-Newton matrix nearby.
+
+    `problem.precision` comes in for the other weights, as 1 / sd^2; the prior of the result is per position and divided
+    by the design effect, which the result names.
+    """
+    groups = prior_groups(places, allowed & problem.free)
+    given = problem.precision.ravel()
+    sd = [FIRST_SD] * len(groups)
+    games = len(np.unique(problem.data.game[problem.games]))
+    current, weights, matrix = _with_prior(problem, groups, sd, given, problem.positions / games), problem.start, None
+    for tolerance in ROUNDS:
+        weights = newton(current, LearnerOptions(tolerance=tolerance), Record(), weights, matrix)
+        if matrix is None:
+            matrix = problem.gauss_newton(weights)
+            effect = design_effect(problem, weights, matrix)
+        if groups:
+            sd = _updated(problem, weights, matrix, groups, sd, given, effect)
+        current = _with_prior(problem, groups, sd, given, effect)
+    return current, weights, matrix
+
+
+def _with_prior(problem: Problem, groups: list[np.ndarray], sd: list[float], given: np.ndarray, effect: float) -> Problem:
+    precision = given.copy()
+    for group, deviation in zip(groups, sd, strict=True):
+        precision[group] = deviation**-2
+    return replace(problem, precision=(precision * effect / problem.total_weight).reshape(problem.start.shape),
+                   design_effect=effect)
+
+
+def _updated(problem: Problem, weights: np.ndarray, matrix: np.ndarray, groups: list[np.ndarray], sd: list[float],
+             given: np.ndarray, effect: float) -> list[float]:
+    """Standard deviations that make the data more probable, by the quadratic model of the loss at these weights."""
+    free = np.flatnonzero(problem.free.ravel())
+    information = matrix[np.ix_(free, free)] * (problem.total_weight / effect)
+    _, gradient = problem.loss_gradient(weights)
+    mean = problem.mean.ravel()[free]
+    pull = information @ (weights.ravel()[free] - mean) - gradient.ravel()[free] * (problem.total_weight / effect)
+    place = np.full(problem.start.size, -1)
+    place[free] = np.arange(len(free))
+    members = [place[group] for group in groups]
+    for _ in range(UPDATES):
+        precision = given[free]
+        for group, deviation in zip(members, sd, strict=True):
+            precision[group] = deviation**-2
+        posterior = information.copy()
+        posterior[np.diag_indices(len(free))] += precision + 1e-12
+        factor, failed = lapack.dpotrf(posterior, lower=1)
+        if failed:  # directions that neither data nor prior determine
+            posterior[np.diag_indices(len(free))] += 1e-9 * np.diag(information).max()
+            factor, _ = lapack.dpotrf(posterior, lower=1)
+        shift, _ = lapack.dpotrs(factor, pull, lower=1)
+        inverse, _ = lapack.dpotri(factor, lower=1)
+        variance = np.diag(inverse)
+        sd = [_deviation(shift[group], variance[group], deviation) for group, deviation in zip(members, sd, strict=True)]
+    return sd
+
+
+def _deviation(shift: np.ndarray, variance: np.ndarray, sd: float) -> float:
+    determined = len(shift) - variance.sum() / sd**2  # how many of the weights the data determine
+    if determined < 1e-3:
+        return sd
+    return float(np.clip(np.sqrt((shift**2).sum() / determined), SMALLEST_SD, LARGEST_SD))
