@@ -17,14 +17,15 @@ from games.streams import InputError
 class ReadOptions:
     """Which games and positions to take.
 
-    `positions`: "all", "quiet" (quiescence equals the static evaluation) or "resolve" (the quiescence leaf).
-    `evaluation` is the address of a compiled evaluation and of its packed weights, for the latter two.
+    `positions`: "all", "quiet" (quiescence equals the static evaluation), "resolve" (the quiescence leaf), or "auto":
+    what the game takes for best for the kind of file. `evaluation` is the address of a compiled evaluation and of its
+    packed weights, for "quiet" and "resolve".
     """
 
-    positions: str = "quiet"
+    positions: str = "auto"
     evaluation: tuple[int, int] | None = None
     min_elo: int = 0
-    skip_start: int = 8
+    skip_start: int | None = None  # None: the game's own choice
     skip_end: int = 0
     per_game: int = 0  # 0: all
     duplicates: str = "games"  # drop what: "keep" nothing, "games", "positions"

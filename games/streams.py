@@ -14,6 +14,7 @@ from pathlib import Path
 PIECE = 1 << 20
 # what is handed to a decompressor at once: small, so that even an extreme ratio gives a bounded piece of output
 COMPRESSED_PIECE = 1 << 14
+LONGEST_LINE = 1 << 24
 
 
 class InputError(ValueError):
@@ -59,6 +60,18 @@ def pieces(source: str | Path) -> Iterator[bytes]:
         raise InputError(f"{name}: cannot be read: {problem.strerror}") from None
 
 
+def lines(source: str | Path) -> Iterator[bytes]:
+    """Yield the lines of a file as `pieces` reads it, without their ends."""
+    rest = b""
+    for piece in pieces(source):
+        *whole, rest = (rest + piece).split(b"\n")
+        yield from whole
+        if len(rest) > LONGEST_LINE:
+            raise InputError(f"{source}: a line of more than {LONGEST_LINE:,} bytes; expected lines of text")
+    if rest:
+        yield rest
+
+
 def _pieces(name: str, stream) -> Iterator[bytes]:
     first = stream.read(COMPRESSED_PIECE)
     suffix = compression_of(name, first)
@@ -87,10 +100,13 @@ def _decompressed(name: str, stream, data: bytes, suffix: str) -> Iterator[bytes
             yield out
         data = b""
         if member.eof:
-            data = member.unused_data.lstrip(b"\0") if suffix == ".gz" else member.unused_data
+            data = member.unused_data
             member, begun = start(), False
-        if not data:
-            data = stream.read(COMPRESSED_PIECE)
+        while True:
+            if suffix == ".gz" and not begun:
+                data = data.lstrip(b"\0")  # padding behind a member
+            if data or not (data := stream.read(COMPRESSED_PIECE)):
+                break
             read += len(data)
     if begun:
         raise InputError(f"{name}: truncated {kind} archive: it ends at byte {read} before its last block is complete; "

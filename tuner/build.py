@@ -54,13 +54,15 @@ def expand(sources: Sequence[str], suffixes: Sequence[str]) -> list[str]:
 
 
 def build(engine: Engine, sources: Sequence[str], target: Path, options: ReadOptions, quiescence: Parameters | None,
-          note: Callable[[str], None], progress: Callable[[ReadReport], None] = lambda report: None) -> tuple[Dataset, BuildReport]:
+          note: Callable[[str], None],
+          progress: Callable[[ReadReport], None] = lambda report: None) -> tuple[Dataset, BuildReport]:
     """Read games into a new dataset at `target`; returns it and what became of the games.
 
-    `quiescence` are the parameters for `options.positions` other than "all". InputError if no position is left.
+    `quiescence` are the parameters for quiet and resolved positions; None if none are asked for. InputError if no
+    position is left.
     """
     packed = None
-    if options.positions != "all":
+    if quiescence is not None:
         packed = engine.packed(quiescence)
         options = ReadOptions(**{**asdict(options), "evaluation": engine.evaluation(packed)})
     report, counter = ReadReport(), Counter(engine)
@@ -80,7 +82,7 @@ def build(engine: Engine, sources: Sequence[str], target: Path, options: ReadOpt
                 progress(report)
             names.append({"file": Path(source).name, "sha256": sha256(source)})
         if writer.positions == 0:
-            raise InputError(_nothing_left(sources, report))
+            raise InputError(_nothing_left(sources, report, engine.game.suffixes))
         del packed
         writer.finish({
             "program": f"evaltune {__version__}", "game": engine.game.name, "sources": names,
@@ -90,12 +92,12 @@ def build(engine: Engine, sources: Sequence[str], target: Path, options: ReadOpt
     return open_dataset(target), BuildReport(report, names)
 
 
-def _nothing_left(sources: Sequence[str], report: ReadReport) -> str:
+def _nothing_left(sources: Sequence[str], report: ReadReport, suffixes: Sequence[str]) -> str:
     where = ", ".join(str(source) for source in sources)
     if report.games == 0 and report.bad == 0:
-        return f"{where}: no games found; expected PGN, or labelled positions in a file named .epd"
+        return f"{where}: no games found; expected files of the kinds {', '.join(suffixes)}"
     parts = [f"{count:,} {what}" for count, what in (
         (report.bad, "bad"), (report.undecided, "undecided"), (report.below_elo, "below the Elo wanted"),
         (report.duplicate_games, "duplicates")) if count]
-    return (f"{where}: no position left of {report.games:,} games ({', '.join(parts) or 'no quiet position'}); "
+    return (f"{where}: no position left of {report.games:,} games ({', '.join(parts) or 'none of their positions was wanted'}); "
             "expected decided games, or choose other filters")

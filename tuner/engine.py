@@ -17,6 +17,7 @@ from tuner.layout import Layout, layout_of
 from tuner.parameters import Parameters, game_of, read_parameters
 
 BUNDLED = Path(__file__).resolve().parent.parent / "params"
+DEFAULT_GAME = "chess"  # whose bundled files need no prefix
 
 
 @dataclass(frozen=True)
@@ -102,26 +103,42 @@ class Counter:
         self._index, self._counts = index, counts
 
 
-def make_engine(game: str, terms: Sequence[str | Path] = ()) -> Engine:
-    """The engine of a game with its own terms and those of the user's files; InputError if one is wrong."""
-    record = find(game)
+def _loaded(game: str, terms: Sequence[str | Path]) -> tuple:
+    find(game)  # an unknown game is told before anything else
     try:
-        loaded = load_terms(game, [Path(path) for path in terms])
+        return load_terms(game, [Path(path) for path in terms])
     except ValueError as problem:
         raise InputError(str(problem)) from None
-    return Engine(record, compose(game, loaded), layout_of(loaded))
 
 
-def parameter_path(name: str | Path, game: str = "chess") -> Path:
-    """A parameter file: a path, or the name of a bundled file such as `classic`."""
+def make_layout(game: str, terms: Sequence[str | Path] = ()) -> Layout:
+    """The parameters of a game's own terms and those of the user's files; InputError if one is wrong."""
+    return layout_of(_loaded(game, terms))
+
+
+def make_engine(game: str, terms: Sequence[str | Path] = ()) -> Engine:
+    """The engine of a game with its own terms and those of the user's files; InputError if one is wrong."""
+    loaded = _loaded(game, terms)
+    return Engine(find(game), compose(game, loaded), layout_of(loaded))
+
+
+def parameter_path(name: str | Path, game: str = DEFAULT_GAME) -> Path:
+    """A parameter file: a path, or the name of a bundled file: `classic`, or `tictactoe/classic` for another game."""
     path = Path(name)
-    if path.exists() or path.suffix or len(path.parts) > 1:
+    if path.exists() or path.suffix:
         return path
-    bundled = BUNDLED / game / f"{name}.yaml"
+    bundled = BUNDLED / path.with_suffix(".yaml") if len(path.parts) == 2 else BUNDLED / game / f"{name}.yaml"
     if bundled.exists():
         return bundled
     names = ", ".join(sorted(file.stem for file in (BUNDLED / game).glob("*.yaml")))
     raise InputError(f"{name}: no such file; bundled parameter files: {names}")
+
+
+def load_parameters(path: str | Path, terms: Sequence[str | Path] = (), add_missing: bool = False) -> Parameters:
+    """The parameters of a file, without compiling anything."""
+    path = parameter_path(path)
+    game = game_of(path)
+    return read_parameters(path, make_layout(game, terms), game, add_missing)
 
 
 def load_engine(path: str | Path, terms: Sequence[str | Path] = (), add_missing: bool = False) -> tuple[Engine, Parameters]:
@@ -129,3 +146,8 @@ def load_engine(path: str | Path, terms: Sequence[str | Path] = (), add_missing:
     path = parameter_path(path)
     engine = make_engine(game_of(path), terms)
     return engine, read_parameters(path, engine.layout, engine.game.name, add_missing)
+
+
+def quiescence_of(engine: Engine, name: str) -> Parameters:
+    """The parameters by which a position is quiet; those of a bundled file serve with terms of the user's too."""
+    return read_parameters(parameter_path(name, engine.game.name), engine.layout, engine.game.name, add_missing=True)

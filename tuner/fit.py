@@ -13,8 +13,8 @@ from tuner.dataset import Dataset
 from tuner.gauge import find_gauge
 from tuner.layout import Layout
 from tuner.learners import LEARNERS
-from tuner.learners.newton import newton
 from tuner.learners.base import LearnerOptions, Record
+from tuner.learners.newton import newton
 from tuner.parameters import Parameters
 from tuner.prior import empirical_prior
 from tuner.problem import Problem
@@ -127,6 +127,7 @@ def fit(data: Dataset, parameters: Parameters, layout: Layout, phases: int, opti
         parameters.with_weights(weights[:, :columns], scale=scale, standard_errors=errors), weights[:, columns],
         problem.start, len(train), problem.positions, len(held), held_out.positions if held_out else 0,
         problem.loss(problem.start), problem.loss(weights), held_out.loss(problem.start) if held_out else math.nan,
-        held_out.loss(weights) if held_out else math.nan, gauge.dimension, never, problem.design_effect, uncertainty, record.history)
+        held_out.loss(weights) if held_out else math.nan, gauge.dimension, never, problem.design_effect, uncertainty,
+        record.history)
 
 

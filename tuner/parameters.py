@@ -196,7 +196,8 @@ class _Reader:
             self.fail(root, "weights is missing")
         scale = self.number(top["scale"], "scale") if "scale" in top else DEFAULT_SCALE
         if not 1e-6 < scale < 1:
-            self.fail(top["scale"], f"scale is {scale:g}, expected about {DEFAULT_SCALE} (a pawn is worth tanh(100 * scale))")
+            self.fail(top["scale"], f"scale is {scale:g}, expected about {DEFAULT_SCALE} "
+                      "(100 centipawns are worth v = tanh(100 * scale))")
         weights = self.weights(top["weights"], stages, "weights")
         errors = None
         if "standard_errors" in top:
@@ -237,6 +238,11 @@ def _plain(node: Node):
 def read_parameters(path: Path, layout: Layout, game: str, add_missing: bool = False) -> Parameters:
     """The parameters of a file; InputError names file and line."""
     return _Reader(Path(path), layout, game, add_missing).read()
+
+
+def untapered(p: Parameters) -> Parameters:
+    """The same parameters with one stage, the mean of the stages they had; bounds and priors go on to hold."""
+    return replace(p, stages=("all",), weights=p.weights.mean(axis=0, keepdims=True), standard_errors=None)
 
 
 def game_of(path: Path) -> str:

@@ -164,7 +164,7 @@ def finite_differences(index, count, row, phase, outcome, weight, table, ranges,
     evaluation is linear, so that moving one weight changes only the positions to which it applies, and all weights
     are moved in one pass, each by itself.
     """
-    moved, outcomes, weights, curvature = np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK)
+    moved, outcomes, weights = np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK)
     one = np.empty(1)
     value, target, mass = np.empty(1), np.empty(1), np.empty(1)
     stages, last = gradient.shape[0], gradient.shape[1] - 1

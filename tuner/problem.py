@@ -6,8 +6,9 @@ first player that is not part of the evaluation. Losses and derivatives are mean
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -46,6 +47,28 @@ def blocks(ranges: np.ndarray, size: int = BLOCK) -> Iterator[np.ndarray]:
         yield np.array(piece, np.int64)
 
 
+@dataclass
+class Meter:
+    """How fast passes over the data go."""
+
+    positions: int = 0
+    seconds: float = 0.0
+
+    @property
+    def speed(self) -> float:
+        """Positions per second of loss and gradient."""
+        return self.positions / self.seconds
+
+
+def use_of(data: Dataset, ranges: np.ndarray, phases: int) -> tuple[np.ndarray, np.ndarray]:
+    """Per phase and column (phases + 1, columns): positions that it applies to, and the sum of absolute counts."""
+    positions, total = (np.zeros((phases + 1, data.columns), np.int64) for _ in range(2))
+    for piece in blocks(ranges):
+        passes.column_use(data.index, data.count, data.row, data.phase, piece, positions, total)
+        data.release()
+    return positions, total
+
+
 @dataclass(frozen=True)
 class Problem:
     """What is to be minimised: mean loss over the positions of `games`, plus the prior.
@@ -66,6 +89,7 @@ class Problem:
     mean: np.ndarray
     precision: np.ndarray
     design_effect: float = 1.0  # positions that count as one in the prior's precision
+    meter: Meter = field(default_factory=Meter)
 
     @property
     def stages(self) -> int:
@@ -119,9 +143,12 @@ class Problem:
         chosen = self.ranges if ranges is None else ranges
         table, per_phase = self._table(weights), np.zeros((self.phases + 1, weights.shape[1]))
         loss, address = 0.0, OBJECTIVES[self.objective].address()
+        started = time.perf_counter()
         for piece in blocks(chosen):
             loss += passes.loss_gradient(*self._matrix, table, piece, address, self.scale, per_phase)
             self._release()
+        self.meter.positions += int((chosen[:, 1] - chosen[:, 0]).sum())
+        self.meter.seconds += time.perf_counter() - started
         total = self.total_weight if ranges is None else float((chosen[:, 1] - chosen[:, 0]).sum())
         return loss / total, self.shares @ per_phase / total
 
@@ -209,13 +236,8 @@ class Problem:
 
     @cached_property
     def use(self) -> tuple[np.ndarray, np.ndarray]:
-        """Per phase and column (phases + 1, columns): positions that it applies to, and the sum of absolute counts."""
-        columns = self.start.shape[1] - 1
-        positions, total = (np.zeros((self.phases + 1, columns), np.int64) for _ in range(2))
-        for piece in blocks(self.ranges):
-            passes.column_use(self.data.index, self.data.count, self.data.row, self.data.phase, piece, positions, total)
-            self._release()
-        return positions, total
+        """As `use_of`, for the positions of the problem."""
+        return use_of(self.data, self.ranges, self.phases)
 
     def evaluations(self, weights: np.ndarray, ranges: np.ndarray) -> np.ndarray:
         """Evaluations in centipawns, first player's view, of the positions of some ranges."""

@@ -16,7 +16,19 @@ from games.bits import EMPTY
 from games.chess import faults
 from games.chess.collect import ALL, FACTOR, keep_new, keys_type, mix, take
 from games.chess.fen import bytes_type, parse_fen
-from games.chess.movetext import DIGIT, NO_TAG, UNDECIDED, class_of, line_end, packed, positions_type, result_of, row_type
+from games.chess.movetext import (
+    DIGIT,
+    NEWLINE,
+    NO_TAG,
+    RETURN,
+    UNDECIDED,
+    class_of,
+    line_end,
+    packed,
+    positions_type,
+    result_of,
+    row_type,
+)
 from games.chess.pgn import KINDS
 from games.chess.position import WORDS
 from games.chess.quiescence import move_rows_type, workspace
@@ -27,7 +39,7 @@ from games.record import PositionBatch, ReadOptions, ReadReport
 from games.streams import InputError
 
 ROOM = 1 << 15
-QUOTE, OPEN, CLOSE, SPACE, SEMICOLON, DOT, HASH, ZERO = ord('"'), ord("["), ord("]"), ord(" "), ord(";"), ord("."), ord("#"), ord("0")
+QUOTE, OPEN, CLOSE, SPACE, SEMICOLON, DOT, HASH, ZERO = (ord(letter) for letter in '"[] ;.#0')
 _I, _D = ord("i"), ord("d")
 UNKNOWN = 9.0  # no result found yet
 OPEN_GAME = 8.0  # a result that is not decided
@@ -68,28 +80,30 @@ def _names_id(text, begin, i):
     i -= 1
     while i > begin and text[i] == SPACE:
         i -= 1
-    return i > begin and text[i] == _D and text[i - 1] == _I and (i - 2 < begin or text[i - 2] <= SPACE or text[i - 2] == SEMICOLON)
+    return (i > begin and text[i] == _D and text[i - 1] == _I
+            and (i - 2 < begin or text[i - 2] <= SPACE or text[i - 2] == SEMICOLON))
 
 
 @entry(types.int64(bytes_type, types.boolean, positions_type, types.Array(types.float32, 1, "C"), keys_type, row_type,
-                   row_type, row_type, types.int64, types.int64, types.int64, positions_type, positions_type,
+                   row_type, row_type, row_type, types.int64, types.int64, types.int64, positions_type, positions_type,
                    move_rows_type))
-def read_lines(text, final, positions, outcomes, games, fault, place, counts, kind, function, weights, stack, leaves, moves):
+def read_lines(text, final, positions, outcomes, games, fault, place, number, counts, kind, function, weights, stack,
+               leaves, moves):
     """Read lines while there is room; returns how far it got.
 
-    Good positions go to `positions`, `outcomes` and `games` (a hash of the id, or of the place); faults to `fault` and
-    `place`. counts: positions, faults, lines, undecided, lines of the text before (which number the lines without id).
+    Good positions go to `positions`, `outcomes` and `games` (a hash of the id, or of the line's number); faults to
+    `fault`, with their `place` and line `number`. counts: positions, faults, lines, undecided, lines of the text before.
     """
     i, n, bad = 0, 0, 0
     end = len(text)
     while n < len(positions) and bad < len(fault):
         stop = line_end(text, i, end)
-        if stop == end and not final:
-            break
-        if stop == end and i == end:
+        if i == end or (stop + 1 >= end and not final):
             break
         begin = i
         i = min(stop + 1, end)
+        if i < end and text[stop] == RETURN and text[i] == NEWLINE:
+            i += 1
         while begin < stop and text[begin] <= SPACE:
             begin += 1
         counts[2] += 1
@@ -97,7 +111,7 @@ def read_lines(text, final, positions, outcomes, games, fault, place, counts, ki
             continue
         found = parse_fen(text, begin, stop, stack[0])
         if found < 0:
-            fault[bad], place[bad] = -found, begin
+            fault[bad], place[bad], number[bad] = -found, begin, counts[2] + counts[4]
             bad += 1
             continue
         outcome, game = UNKNOWN, EMPTY
@@ -130,7 +144,7 @@ def read_lines(text, final, positions, outcomes, games, fault, place, counts, ki
             else:
                 k += 1
         if outcome == UNKNOWN:
-            fault[bad], place[bad] = faults.EPD_RESULT, begin
+            fault[bad], place[bad], number[bad] = faults.EPD_RESULT, begin, counts[2] + counts[4]
             bad += 1
         elif outcome == OPEN_GAME:
             counts[3] += 1
@@ -150,7 +164,7 @@ def read(source: str | Path, options: ReadOptions, report: ReadReport, note: Cal
     Raises InputError for a file that cannot be read, and for the first bad line under `strict`.
     """
     positions, outcomes = np.empty((ROOM, WORDS), np.uint64), np.empty(ROOM, np.float32)
-    games, fault, place = np.empty(ROOM, np.uint64), np.empty(ROOM, np.int64), np.empty(ROOM, np.int64)
+    games, fault, place, number = np.empty(ROOM, np.uint64), *np.empty((3, ROOM), np.int64)
     counts, space = np.zeros(5, np.int64), workspace()
     text_read, lines = np.zeros(0, np.uint8), 0
     function, weights = options.evaluation or (0, 0)
@@ -165,13 +179,13 @@ def read(source: str | Path, options: ReadOptions, report: ReadReport, note: Cal
         counts[:4] = 0
         counts[4] = lines
         text_read = text
-        return int(read_lines(text, final, positions, outcomes, games, fault, place, counts, kind, function, weights, *space))
+        return int(read_lines(text, final, positions, outcomes, games, fault, place, number, counts, kind, function,
+                              weights, *space))
 
     for at in windows(source, parse):
         n, bad, read_here, undecided = (int(count) for count in counts[:4])
         for i in range(bad):
-            number = lines + 1 + bytes(text_read[:place[i]]).count(b"\n")
-            where = f"{source}: line {number} (byte {at + place[i]})"
+            where = f"{source}: line {number[i]} (byte {at + place[i]})"
             reason = faults.SENTENCES[int(fault[i])]
             if options.strict:
                 raise InputError(f"{where}: {reason}; mend it, or leave out --strict to skip such lines")
@@ -189,6 +203,8 @@ def read(source: str | Path, options: ReadOptions, report: ReadReport, note: Cal
             seen.used(new)
             report.duplicate_positions += n - new
         names = games[:n][keep]
+        if len(names) == 0:
+            continue
         first = np.flatnonzero(np.concatenate([[True], names[1:] != names[:-1]]))
         report.games += len(first) - int(last == names[0])
         report.used = report.games

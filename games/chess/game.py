@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 import numpy as np
 
@@ -12,6 +13,8 @@ from games.chess.movegen import MAX_MOVES, in_check, legal_moves, play
 from games.chess.position import WORDS
 from games.chess.san import san
 from games.record import Game, PositionBatch, ReadOptions, ReadReport
+
+OPENING_PLIES = 8  # left out by default: moves from a book or at random
 
 
 def moves_of(words: np.ndarray) -> list[int]:
@@ -65,11 +68,16 @@ def draw(words: np.ndarray) -> str:
 
 
 def read(source: str, options: ReadOptions, report: ReadReport, note: Callable[[str], None]) -> Iterator[PositionBatch]:
-    """Read PGN, or labelled positions where the file's name ends in .epd or .fen (before .gz, .bz2 or .zst)."""
+    """Read PGN, or labelled positions where the file's name ends in .epd or .fen (before .gz, .bz2 or .zst).
+
+    By default quiet positions of games from the ninth ply on, and all labelled positions: somebody chose those.
+    """
     name = str(source).lower()
     for suffix in (".gz", ".bz2", ".zst"):
         name = name.removesuffix(suffix)
-    reader = epd if name.endswith((".epd", ".fen")) else pgn
+    reader, usual = (epd, "all") if name.endswith((".epd", ".fen")) else (pgn, "quiet")
+    options = replace(options, positions=usual if options.positions == "auto" else options.positions,
+                      skip_start=OPENING_PLIES if options.skip_start is None else options.skip_start)
     return reader.read(source, options, report, note)
 
 

@@ -56,9 +56,9 @@ EVENT, FEN, RESULT_NAME, VARIANT = _packed("Event"), _packed("FEN"), _packed("Re
 WHITE_ELO_NAME, BLACK_ELO_NAME = _packed("WhiteElo"), _packed("BlackElo")
 WHITE_WINS, BLACK_WINS, DRAWN, DRAWN_END, OPEN_RESULT = (
     _packed("1-0"), _packed("0-1"), _packed("1/2-1/2"), _packed("1/2"), _packed("*"))
-_STANDARD, _CHESS, _NORMAL, _960, _FISCHER, _FISHER, _FRC, _FROM, _FREE, _UNKNOWN = (
-    _packed(name) for name in ("standard", "chess", "normal", "chess960", "fischera", "fisheran", "frc", "fromposi",
-                               "freestyl", "?"))
+_STANDARD, _CHESS, _NORMAL, _960, _FISCHER, _FISCHER_R, _FISHER, _FRC, _FROM, _FREE, _UNKNOWN = (
+    _packed(name) for name in ("standard", "chess", "normal", "chess960", "fischera", "fischerr", "fisheran", "frc",
+                               "fromposi", "freestyl", "?"))
 BYTE = np.uint64(8)
 
 
@@ -86,7 +86,7 @@ def _is_chess(text, i, end):
             shift += BYTE
         i += 1
     return (word == _STANDARD or word == _CHESS or word == _NORMAL or word == _960 or word == _FISCHER
-            or word == _FISHER or word == _FRC or word == _FROM or word == _FREE or word == _UNKNOWN
+            or word == _FISCHER_R or word == _FISHER or word == _FRC or word == _FROM or word == _FREE or word == _UNKNOWN
             or word == np.uint64(0))
 
 
@@ -285,7 +285,8 @@ def _read_movetext(text, i, end, final, moves, game, words):
                     i = stop
                     continue
             shown = stop
-            if text[stop - 1] == _E and stop + 3 <= end and text[stop] == _DOT and text[stop + 1] == _P and text[stop + 2] == _DOT:
+            if (text[stop - 1] == _E and stop + 3 <= end and text[stop] == _DOT and text[stop + 1] == _P
+                    and text[stop + 2] == _DOT):
                 stop += 3  # e.p., as a word of its own or behind the move
                 shown -= 1
                 if shown == i:
@@ -311,7 +312,7 @@ def _read_movetext(text, i, end, final, moves, game, words):
             i = _skip_comment(text, i, end, final, game, ply)
             if i == MORE:
                 return MORE
-            fresh = False
+            fresh = text[i - 1] != _CLOSE_BRACE
             continue
         if kind == SEMICOLON or (kind == PERCENT and fresh):
             i = line_end(text, i, end)
@@ -319,7 +320,17 @@ def _read_movetext(text, i, end, final, moves, game, words):
                 return MORE
             continue
         if kind == BRACKET and fresh:
-            break
+            if finished or ply or game[FAULT] == faults.OK or not game[HAS_TAGS]:
+                break
+            # among its tags is a line that is none: those behind it belong to the same game
+            if i + 8 > end and not final:
+                return MORE
+            if _starts_game(text, i, end):
+                break
+            i = line_end(text, i, end)
+            if i == end and not final:
+                return MORE
+            continue
         fresh = False
         i += 1
         if kind == OPEN:

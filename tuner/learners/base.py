@@ -33,7 +33,6 @@ class Record:
     best: np.ndarray | None = None
     best_objective: float = np.inf
     history: list[dict] = field(default_factory=list)
-    passes: int = 0
     started: float = field(default_factory=time.process_time)
 
     def __call__(self, weights: np.ndarray, objective: float, **more) -> None:
@@ -44,6 +43,8 @@ class Record:
                 **more}
         if self.held_out is not None:
             line["held_out"] = self.held_out.loss(weights)
+            if self.held_out.meter.seconds:
+                line["speed"] = self.held_out.meter.speed
         self.history.append(line)
         self.watch(line)
 

@@ -65,7 +65,6 @@ def _descend(problem: Problem, options: LearnerOptions, record: Record, step: Ca
     epochs = options.iterations or EPOCHS
     decay = options.final_rate ** (1 / max(1, epochs * len(batches)))
     weights = np.clip(problem.start, problem.low, problem.high)
-    record(weights, problem.loss(weights) + problem.prior(weights))
     for _ in range(epochs):
         for b in random.permutation(len(batches)):
             _, gradient = problem.loss_gradient(weights, batches[b])

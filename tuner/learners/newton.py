@@ -58,7 +58,8 @@ def newton(problem: Problem, options: LearnerOptions, record: Record, start: np.
     weights = np.clip(problem.start if start is None else start, problem.low, problem.high)
     precision = problem.precision.ravel()
     value, gradient = objective_gradient(problem, weights, options.gradient)
-    record(weights, value, matrix="none")
+    if start is not None:
+        record(weights, value)
     kind, damping = "stale", 0.0
     sample = sample_ranges(problem, SAMPLE) if matrix is None else None
     for _ in range(options.iterations or ITERATIONS):

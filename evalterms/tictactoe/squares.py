@@ -1,0 +1,23 @@
+"""What a mark is worth where it stands, and the right to set the next."""
+
+import numpy as np
+
+from evalterms.term import Term
+from games.bits import popcount
+
+CENTRES, CORNERS, EDGES = np.uint64(0o020), np.uint64(0o505), np.uint64(0o252)
+
+squares = Term("squares")
+CENTRE = squares.parameter("centre")
+CORNER = squares.parameter("corner")
+EDGE = squares.parameter("edge")
+TEMPO = squares.parameter("tempo")
+
+
+@squares.counts
+def count_squares(us, them, emit):
+    """Our marks in the centre, in the corners and between them; and whose move it is."""
+    emit(CENTRE, popcount(us.marks & CENTRES))
+    emit(CORNER, popcount(us.marks & CORNERS))
+    emit(EDGE, popcount(us.marks & EDGES))
+    emit(TEMPO, np.int64(us.to_move))

@@ -1,0 +1,41 @@
+"""Tic-tac-toe as a record of functions, and its notation."""
+
+import re
+
+import numpy as np
+
+from games.record import Game
+from games.tictactoe import rules
+from games.tictactoe.files import NAMES, read
+
+
+def position(text: str) -> np.ndarray:
+    """The position that a text such as `x.o/.x./... o` shows: rows from the top, whose move it is; ValueError."""
+    if not re.fullmatch(r"[xo.]{3}/[xo.]{3}/[xo.]{3} [xo]", text):
+        raise ValueError(f"{text!r} is no position, expected three rows and whose move it is, such as 'x.o/.x./... o'")
+    board, mover = "".join(reversed(text[:-2].split("/"))), "xo".index(text[-1])
+    words = np.array([sum(1 << i for i, mark in enumerate(board) if mark == own) for own in "xo"], np.uint64)
+    if board.count("x") != board.count("o") + mover or any(words[mover] & line == line for line in rules.LINES):
+        raise ValueError(f"{text!r}: no game leads to this position")
+    return words
+
+
+def text(words: np.ndarray) -> str:
+    """A position as text, see `position`."""
+    x, o = (int(word) for word in words)
+    board = "".join(".xo"[(x >> square & 1) + 2 * (o >> square & 1)] for square in range(rules.SQUARES))
+    return f"{board[6:]}/{board[3:6]}/{board[:3]} {'xo'[x.bit_count() - o.bit_count()]}"
+
+
+def result(line: list[np.ndarray]) -> int | None:
+    """Result for x of a line of positions; None while the game goes on."""
+    found = rules.outcome(line[-1])
+    return None if found == rules.GOES_ON else found
+
+
+GAME = Game(
+    name="tictactoe", words=rules.WORDS, stages=("all",), start=lambda: np.zeros(rules.WORDS, np.uint64),
+    legal_moves=lambda words: rules.legal_moves(words).tolist(), result=result,
+    play=lambda words, move, random=None: rules.play(words, move), position=position, text=text,
+    draw=lambda words: text(words)[:-2].replace("/", "\n"), move_text=lambda words, move: NAMES[move],
+    read=read, suffixes=(".ttt",))

@@ -1,0 +1,82 @@
+"""The command line: `tuner COMMAND ...`. Each command is a module of `tuner.commands`, imported when it is asked for."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import json
+import os
+import sys
+from collections.abc import Sequence
+
+from tuner import __version__
+
+# The matrices here are small: threads of a linear algebra library would spend more time waiting than working.
+for name in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"):
+    os.environ.setdefault(name, "1")
+
+COMMANDS = {
+    "tune": "learn the weights of a parameter file from games",
+    "dataset": "turn games into a dataset; inspect, merge and split datasets",
+    "diff": "compare two parameter files",
+    "eval": "explain the evaluation of a position",
+    "params": "check a parameter file, or add the parameters it lacks",
+    "bench": "measure the speed of the parts",
+}
+
+
+class Parser(argparse.ArgumentParser):
+    """argparse, with errors of one line."""
+
+    def error(self, message: str) -> None:
+        self.exit(2, f"{self.prog}: {message}; see {self.prog} --help\n")
+
+
+def make_parser(command: str | None) -> argparse.ArgumentParser:
+    """The parser of the whole command line; only the arguments of `command` are filled in."""
+    parser = Parser(prog="tuner", description="Learn the numbers of a hand-written evaluation from games.",
+                    epilog="example: tuner tune classic games.pgn.zst -o learned.yaml && tuner diff classic learned.yaml")
+    parser.add_argument("--version", action="version", version=f"evaltune {__version__}")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, parser_class=Parser)
+    for name, text in COMMANDS.items():
+        if name == command:
+            module = importlib.import_module(f"tuner.commands.{name}")
+            own = commands.add_parser(name, help=text, description=module.__doc__, epilog=module.EXAMPLE,
+                                      formatter_class=argparse.RawDescriptionHelpFormatter)
+            module.add_arguments(own)
+            own.add_argument("--json", action="store_true", help="print one JSON object on standard output")
+            own.set_defaults(perform=module.run)
+        else:
+            commands.add_parser(name, help=text, add_help=False)
+    return parser
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command; returns the exit status: 0 done, 1 our fault, 2 the user's mistake, told in one line."""
+    arguments = list(sys.argv[1:] if arguments is None else arguments)
+    command = next((word for word in arguments if word in COMMANDS), None)
+    parsed = make_parser(command).parse_args(arguments)
+    from games.streams import InputError
+
+    try:
+        result = parsed.perform(parsed)
+        if parsed.json:
+            print(json.dumps(result, indent=1, allow_nan=False))
+        sys.stdout.flush()
+    except InputError as problem:
+        print(f"tuner: {problem}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("tuner: interrupted; nothing was written under its final name", file=sys.stderr)
+        return 130
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    finally:
+        if "games.jit" in sys.modules:
+            sys.modules["games.jit"].compilation.finish()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

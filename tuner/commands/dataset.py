@@ -1,0 +1,48 @@
+"""Turn games into a dataset, once, to tune from it many times; or inspect, merge and split datasets.
+
+  tuner dataset GAMES... -o DIR           build
+  tuner dataset inspect DIR               games, results, phases, how often each parameter applies
+  tuner dataset merge DIR DIR... -o DIR   all games of several datasets, each once
+  tuner dataset split DIR -o DIR HELD     whole openings to either side
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from tuner.options import add_read_options, add_term_options, share
+
+EXAMPLE = """example:
+  tuner dataset games/*.pgn.zst -o games.ds && tuner dataset inspect games.ds
+  tuner dataset split games.ds -o train.ds test.ds --held-out 0.2
+"""
+ACTIONS = ("inspect", "merge", "split")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("sources", metavar="GAMES", nargs="+",
+                        help="files of games, or `inspect`, `merge` or `split` and datasets (./merge for a file of that name)")
+    parser.add_argument("-o", "--output", metavar="DIR", nargs="+", default=[], help="dataset to write; two for split")
+    parser.add_argument("--params", metavar="PARAMS", default="classic",
+                        help="a parameter file of the game whose terms are counted (default: classic)")
+    parser.add_argument("--held-out", type=share, default=0.1, metavar="SHARE", help="of the games, for split (default: 0.1)")
+    add_term_options(parser)
+    add_read_options(parser)
+
+
+def run(arguments: argparse.Namespace) -> dict:
+    from games.streams import InputError
+    from tuner import datasets
+
+    action, sources = "build", arguments.sources
+    if sources[0] in ACTIONS:
+        action, *sources = sources
+    outputs = {"build": 1, "inspect": 0, "merge": 1, "split": 2}[action]
+    if len(arguments.output) != outputs:
+        raise InputError(f"tuner dataset {'' if action == 'build' else action + ' '}: -o names {len(arguments.output)} "
+                         f"datasets to write, expected {outputs}")
+    if not sources:
+        raise InputError(f"tuner dataset {action}: no dataset named")
+    if action in ("inspect", "split") and len(sources) != 1:
+        raise InputError(f"tuner dataset {action}: {len(sources)} datasets named, expected one")
+    return getattr(datasets, action)(sources, arguments)

@@ -1,0 +1,66 @@
+"""Learn the weights of a parameter file from the results of games, and write them to a new file."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from tuner.options import add_read_options, add_term_options, count, positive, read_options, share
+
+EXAMPLE = """example:
+  tuner tune classic games.pgn.zst -o learned.yaml
+  tuner tune my.yaml games/ --held-out 0.2 --fixed 'material.pawn.eg' --learner lbfgs -o learned.yaml
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("params", metavar="PARAMS", help="parameter file to start from, or a bundled one: classic, zero, ...")
+    parser.add_argument("games", metavar="GAMES", nargs="+",
+                        help="files of games or labelled positions (also .gz, .bz2, .zst), folders of them, datasets, or -")
+    parser.add_argument("-o", "--output", metavar="OUT", required=True, help="parameter file to write")
+    group = parser.add_argument_group("learning")
+    group.add_argument("--method", choices=("logistic",), default="logistic",
+                       help="logistic (default): regression of the results on the positions, TD(1)")
+    group.add_argument("--loss", choices=("cross-entropy", "mse"), default="cross-entropy",
+                       help="cross-entropy (default) or mean squared error of the win probability")
+    group.add_argument("--learner", choices=("newton", "lbfgs", "adam", "sgd"), default="newton", help="default: newton")
+    group.add_argument("--gradient", choices=("analytic", "finite-difference", "forward-difference", "central-difference"),
+                       default="analytic", help="analytic (default), or finite differences (central unless said)")
+    group.add_argument("--learning-rate", type=positive, metavar="N", help="for adam (centipawns a step) and sgd")
+    group.add_argument("--iterations", type=count, metavar="N", help="at most so many; epochs for adam and sgd")
+    group.add_argument("--batch", type=count, default=16384, metavar="N", help="positions a step of adam and sgd")
+    group.add_argument("--held-out", type=share, default=0.1, metavar="SHARE",
+                       help="share of the games, whole openings, kept to judge the result (default: 0.1)")
+    group.add_argument("--prior", type=_prior, default="auto", metavar="SD",
+                       help="how far weights may be expected from where they start: a number of centipawns, none, or auto "
+                            "(default): found from the games for each list and term")
+    group.add_argument("--fixed", action="append", default=[], metavar="NAME", help="hold this name or glob; may be repeated")
+    group.add_argument("--only", action="append", default=[], metavar="NAME", help="move nothing but this name or glob")
+    group.add_argument("--untapered", action="store_true", help="one number for each parameter instead of one a stage")
+    group.add_argument("--scale", type=positive, metavar="N",
+                       help="hold the scale (default: fitted to the starting values, if they are not all zero)")
+    group.add_argument("--no-intercept", action="store_true", help="no term for the advantage that openings give one player")
+    add_term_options(parser)
+    add_read_options(parser)
+    parser.add_argument("--run", metavar="DIR", help="keep the dataset, the history and the settings in this folder")
+
+
+def _prior(text: str) -> float | str | None:
+    return None if text == "none" else text if text == "auto" else positive(text)
+
+
+def run(arguments: argparse.Namespace) -> dict:
+    from tuner import tuning
+
+    gradient = {"finite-difference": "central-difference"}.get(arguments.gradient, arguments.gradient)
+    result = tuning.tune(
+        arguments.params, arguments.games, Path(arguments.output), tuning.TuneOptions(
+            reading=read_options(arguments), quiescence=arguments.quiescence, terms=tuple(arguments.terms),
+            loss=arguments.loss, learner=arguments.learner, gradient=gradient, learning_rate=arguments.learning_rate,
+            iterations=arguments.iterations, batch=max(1, arguments.batch), held_out=arguments.held_out,
+            prior=arguments.prior, fixed=tuple(arguments.fixed), only=tuple(arguments.only), scale=arguments.scale,
+            untapered=arguments.untapered, intercept=not arguments.no_intercept, seed=arguments.seed,
+            run=Path(arguments.run) if arguments.run else None))
+    if not arguments.json:
+        print("\n".join(tuning.result_lines(result)))
+    return result

@@ -1,0 +1,92 @@
+"""What `tuner dataset` does: build, inspect, merge, split."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import asdict
+from pathlib import Path
+
+from tuner import sources as parts
+from tuner.build import build as build_dataset
+from tuner.dataset import open_dataset
+from tuner.engine import load_engine, quiescence_of
+from tuner.layout import Layout, Place
+from tuner.options import read_options
+from tuner.progress import Display
+from tuner.split import split_games
+from tuner.summary import summarise, summary_lines
+from tuner.tables import show_table
+from tuner.tuning import report_line
+
+
+def layout_in(manifest: dict) -> Layout:
+    """The layout that a dataset was counted with."""
+    places, first = [], 0
+    for path, shape in manifest["layout"]:
+        term, name = path.split(".")
+        places.append(Place(term, name, tuple(shape), first))
+        first += places[-1].size
+    return Layout(tuple(places))
+
+
+def build(sources: list[str], arguments: argparse.Namespace) -> dict:
+    """Games to a dataset."""
+    target = Path(arguments.output[0])
+    engine, _ = load_engine(arguments.params, arguments.terms, add_missing=True)
+    with Display() as display:
+        display.begin("reading")
+        data, report = build_dataset(engine, sources, target, read_options(arguments),
+                                     quiescence_of(engine, arguments.quiescence), display.note, display.reading)
+        display.note(report_line(report.total))
+    result = {"dataset": str(target), "games": data.games, "positions": data.positions, "read": asdict(report.total)}
+    if not arguments.json:
+        size = sum(file.stat().st_size for file in target.iterdir())
+        print(f"wrote {target}: {data.games:,} games, {data.positions:,} positions, {size / 1e6:.1f} MB")
+    return result
+
+
+def inspect(sources: list[str], arguments: argparse.Namespace) -> dict:
+    """What a dataset holds."""
+    data = open_dataset(sources[0])
+    layout = layout_in(data.manifest)
+    summary = {"dataset": sources[0], "sources": data.manifest["sources"], "options": data.manifest["options"],
+               **summarise(data, layout)}
+    if not arguments.json:
+        print(f"{sources[0]}: {data.manifest['game']}, from {', '.join(s['file'] for s in data.manifest['sources'])}")
+        print("\n".join("  " + line for line in summary_lines(summary)) + "\n")
+        show_table("results by phase", ["phase", "positions", "win %", "draw %", "loss %"], [
+            [f"{low}-{high}", f"{part['positions']:,}", *(f"{100 * share:.1f}" for share in part["results"])]
+            for part in summary["results_by_phase"] for low, high in [part["phase"]]])
+        show_table("how often parameters apply", ["parameter", "numbers", "positions", "rarest number", "never"], [
+            _use_row(place, summary["use"]) for place in layout.places])
+    return summary
+
+
+def _use_row(place: Place, use: dict[str, int]) -> list[str]:
+    numbers = [use[label] for label in place.labels()]
+    applied = [n for n in numbers if n]
+    return [place.path, str(place.size), f"{max(numbers):,}", f"{min(applied):,}" if applied else "-",
+            str(numbers.count(0) or "")]
+
+
+def merge(sources: list[str], arguments: argparse.Namespace) -> dict:
+    """Several datasets to one."""
+    data = parts.merge([open_dataset(source) for source in sources], Path(arguments.output[0]))
+    if not arguments.json:
+        print(f"wrote {data.path}: {data.games:,} games, {data.positions:,} positions")
+    return {"dataset": str(data.path), "games": data.games, "positions": data.positions}
+
+
+def split(sources: list[str], arguments: argparse.Namespace) -> dict:
+    """One dataset to two without a common opening."""
+    data = open_dataset(sources[0])
+    kept, held = split_games(data, arguments.held_out, arguments.seed)
+    what = f"split by opening, held out {arguments.held_out:g}, seed {arguments.seed}"
+    written = [parts.part(data, games, Path(target), what)
+               for games, target in zip((kept, held), arguments.output, strict=True)]
+    if not arguments.json:
+        for part in written:
+            print(f"wrote {part.path}: {part.games:,} games, {part.positions:,} positions")
+    return {"datasets": [{"dataset": str(part.path), "games": part.games, "positions": part.positions} for part in written]}
+
+

@@ -1,0 +1,74 @@
+"""Options that several commands share: which games and positions to read, and the terms they are counted with."""
+
+from __future__ import annotations
+
+import argparse
+
+QUIESCENCE = "classic"  # every game comes with parameters of this name
+
+
+def add_term_options(parser: argparse.ArgumentParser) -> None:
+    """Terms of the user's own."""
+    parser.add_argument("--terms", metavar="FILE", action="append", default=[],
+                        help="a Python file with terms of your own (see evalterms/README.md); may be repeated")
+
+
+def add_read_options(parser: argparse.ArgumentParser) -> None:
+    """Which games and positions to take."""
+    group = parser.add_argument_group("which games and positions")
+    group.add_argument("--positions", choices=("auto", "all", "quiet", "resolve"), default="auto",
+                       help="quiet: where quiescence finds nothing; resolve: where quiescence ends; auto (default): the "
+                            "game's own choice, for chess quiet positions of games and all labelled positions")
+    group.add_argument("--quiescence", metavar="PARAMS", default=QUIESCENCE,
+                       help=f"parameters by which a position is quiet (default: {QUIESCENCE})")
+    group.add_argument("--min-elo", type=count, default=0, metavar="N", help="games of which both players have this Elo")
+    group.add_argument("--skip-start", type=count, metavar="N",
+                       help="leave out the first plies (default: the game's own choice, 8 for chess)")
+    group.add_argument("--skip-end", type=count, default=0, metavar="N", help="leave out the last plies")
+    group.add_argument("--per-game", type=count, default=0, metavar="N", help="at most so many positions a game, at random")
+    group.add_argument("--duplicates", choices=("keep", "games", "positions"), default="games",
+                       help="leave out repeated games (default), repeated positions too, or nothing")
+    group.add_argument("--strict", action="store_true", help="stop at the first bad game instead of skipping it")
+    group.add_argument("--seed", type=count, default=1, metavar="N", help="of everything random (default: 1)")
+
+
+def count(text: str) -> int:
+    """A whole number that is not negative."""
+    try:
+        value = int(text)
+    except ValueError:
+        value = -1
+    if value < 0:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of 0 or more")
+    return value
+
+
+def positive(text: str) -> float:
+    """A positive number."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0 < value < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a positive number")
+    return value
+
+
+def share(text: str) -> float:
+    """A number from 0 to below 1."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 0 to below 1, such as 0.1")
+    return value
+
+
+def read_options(arguments: argparse.Namespace):
+    """The ReadOptions that the arguments of `add_read_options` ask for."""
+    from games.record import ReadOptions
+
+    return ReadOptions(positions=arguments.positions, min_elo=arguments.min_elo, skip_start=arguments.skip_start,
+                       skip_end=arguments.skip_end, per_game=arguments.per_game, duplicates=arguments.duplicates,
+                       strict=arguments.strict, seed=arguments.seed)

@@ -1,0 +1,91 @@
+"""From what the user names as games (files, folders of files, datasets, `-`) to one open dataset."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from games.record import ReadOptions, ReadReport
+from games.streams import InputError
+from tuner.build import build
+from tuner.dataset import Dataset, copy_games, is_dataset, open_dataset
+from tuner.engine import Engine
+from tuner.parameters import Parameters
+
+
+def dataset_of(engine: Engine, sources: Sequence[str], folder: Path, options: ReadOptions,
+               quiescence: Parameters | None, note: Callable[[str], None],
+               progress: Callable[[ReadReport], None]) -> tuple[Dataset, ReadReport | None]:
+    """The dataset of these sources, made in `folder` where it is not one already; and what became of the games read."""
+    ready = [source for source in sources if source != "-" and is_dataset(source)]
+    files = [source for source in sources if source not in ready]
+    datasets = [checked(open_dataset(path), engine) for path in ready]
+    report = None
+    if files:
+        built, whole = build(engine, files, folder / "games", options, quiescence, note, progress)
+        datasets.append(built)
+        report = whole.total
+    if len(datasets) == 1:
+        return datasets[0], report
+    return merge(datasets, folder / "merged"), report
+
+
+def checked(data: Dataset, engine: Engine) -> Dataset:
+    """The same dataset; InputError if it was counted with other terms than the engine's."""
+    name, expected = data.manifest["game"], engine.game.name
+    if name != expected:
+        raise InputError(f"{data.path}: a dataset of {name}, expected {expected}")
+    if data.manifest["layout"] != engine.layout.describe():
+        raise InputError(f"{data.path}: counted with other parameters ({data.columns} in place of {engine.layout.size}); "
+                         "build the dataset again with these terms")
+    if data.manifest["terms"] != engine.composition.name:
+        raise InputError(f"{data.path}: counted by another version of the terms; build the dataset again")
+    return data
+
+
+def merge(datasets: Sequence[Dataset], target: Path) -> Dataset:
+    """One dataset of all; a game that stands in several of them is taken once."""
+    first = datasets[0].manifest
+    for data in datasets[1:]:
+        for key in ("game", "layout", "terms", "phases"):
+            if data.manifest[key] != first[key]:
+                raise InputError(f"{data.path}: differs in {key} from {datasets[0].path}; build both with the same terms")
+    seen, chosen = np.zeros(0, np.uint64), []
+    for data in datasets:
+        _, place = np.unique(data.game, return_index=True)
+        place = place[~np.isin(data.game[place], seen)]
+        seen = np.union1d(seen, data.game[place])
+        chosen.append((data, np.sort(place)))
+    copy_games(chosen, target, {**_common(first), "sources": _sources(datasets),
+                                "options": {"merged": [data.manifest["options"] for data in datasets]}})
+    return open_dataset(target)
+
+
+def part(data: Dataset, games: np.ndarray, target: Path, what: str) -> Dataset:
+    """Some games (indices, ascending) of a dataset as a dataset of their own."""
+    if len(games) == 0:
+        raise InputError(f"{target}: would hold no game; choose another share or seed")
+    copy_games([(data, games)], target, {**_common(data.manifest), "sources": data.manifest["sources"],
+                                         "options": {**data.manifest["options"], "part": what}})
+    return open_dataset(target)
+
+
+def _common(manifest: dict) -> dict:
+    return {key: manifest[key] for key in ("program", "game", "layout", "terms", "phases", "stages")}
+
+
+def _sources(datasets: Sequence[Dataset]) -> list[dict]:
+    return [source for data in datasets for source in data.manifest["sources"]]
+
+
+def require_learnable(data: Dataset) -> None:
+    """InputError for data from which nothing can be learned."""
+    if data.games < 2:
+        raise InputError(f"only {data.games} game to learn from; expected at least 2, better some thousands")
+    first = data.outcome[data.first[:-1]]
+    if (first == first[0]).all():
+        kind = "a draw" if first[0] == 0 else f"a {'win' if first[0] > 0 else 'loss'} of the first player"
+        raise InputError(f"every one of the {data.games:,} games is {kind}: there is nothing to learn; "
+                         "expected games with different results")

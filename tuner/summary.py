@@ -1,0 +1,75 @@
+"""What a dataset holds: games, positions, results, phases, and how often each parameter applies."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tuner.dataset import Dataset
+from tuner.layout import Layout
+from tuner.problem import BLOCK, use_of
+
+BINS = 4  # of the phase
+RARE = 100  # positions, below which a parameter can hardly be learned
+
+
+def summarise(data: Dataset, layout: Layout) -> dict:
+    """The summary as plain data; results are shares of wins, draws and losses of the first player."""
+    phases = data.manifest["phases"]
+    edges = np.linspace(0, phases + 1, BINS + 1).round().astype(int)
+    by_phase, phase_sum = np.zeros((phases + 1, 3), np.int64), 0
+    for begin in range(0, data.positions, BLOCK):
+        outcome, phase = data.outcome[begin:begin + BLOCK], data.phase[begin:begin + BLOCK]
+        kind = 1 - np.sign(outcome).astype(np.int64)
+        by_phase += np.bincount(phase.astype(np.int64) * 3 + kind, minlength=3 * (phases + 1)).reshape(-1, 3)
+        phase_sum += int(phase.sum(dtype=np.int64))
+        data.release()
+    first = np.sign(data.outcome[data.first[:-1]]).astype(np.int64)
+    use = use_of(data, np.array([[0, data.positions]]), phases)[0].sum(axis=0)
+    labels = layout.labels()
+    never = {place.path: int((use[place.columns] == 0).sum()) for place in layout.places}
+    return {
+        "games": data.games, "positions": data.positions, "nonzeros_per_position": len(data.index) / data.positions,
+        "results_by_game": _shares(np.bincount(1 - first, minlength=3)),
+        "results_by_position": _shares(by_phase.sum(axis=0)),
+        "results_by_phase": [
+            {"phase": [int(low), int(high - 1)], "positions": int(by_phase[low:high].sum()),
+             "results": _shares(by_phase[low:high].sum(axis=0))}
+            for low, high in zip(edges[:-1], edges[1:], strict=True)][::-1],
+        "average_phase": phase_sum / data.positions, "phases": phases,
+        "openings": len(np.unique(data.opening)), "duplicate_games": data.games - len(np.unique(data.game)),
+        "parameters": layout.size,
+        "never_apply": {path: n for path, n in never.items() if n},
+        "rarely_apply": {labels[i]: int(use[i]) for i in np.flatnonzero((use > 0) & (use < RARE))},
+        "use": {label: int(n) for label, n in zip(labels, use, strict=True)},
+    }
+
+
+def _shares(counts: np.ndarray) -> list[float]:
+    total = max(1, int(counts.sum()))
+    return [round(int(n) / total, 5) for n in counts]
+
+
+def summary_lines(summary: dict) -> list[str]:
+    """The summary as lines for people."""
+
+    def results(shares: list[float]) -> str:
+        return " / ".join(f"{100 * share:.1f}" for share in shares) + " %"
+
+    never, rare = summary["never_apply"], summary["rarely_apply"]
+    names = [path if n == 1 else f"{path} ({n})" for path, n in never.items()]
+    lines = [
+        f"games          {summary['games']:,} ({summary['openings']:,} openings"
+        + (f", {summary['duplicate_games']:,} duplicates" if summary["duplicate_games"] else "") + ")",
+        f"positions      {summary['positions']:,} ({summary['positions'] / summary['games']:.1f} a game, "
+        f"{summary['nonzeros_per_position']:.1f} nonzeros each)",
+        f"win/draw/loss  {results(summary['results_by_game'])} of games, {results(summary['results_by_position'])} of positions",
+        f"phase          {summary['average_phase']:.1f} of {summary['phases']} on average",
+        f"parameters     {summary['parameters']:,}, of which {sum(never.values())} never apply"
+        + (f": {_listed(names)}" if never else "")]
+    if rare:
+        lines.append(f"               {len(rare)} apply to fewer than {RARE} positions: {_listed(list(rare))}")
+    return lines
+
+
+def _listed(names: list[str], most: int = 6) -> str:
+    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")

@@ -1,0 +1,185 @@
+"""`tuner tune` from files to file: read, summarise, fit, write."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+import os
+import shlex
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from games.record import ReadOptions, ReadReport
+from games.streams import InputError
+from tuner import __version__
+from tuner.dataset import Dataset
+from tuner.engine import load_engine, quiescence_of
+from tuner.fit import FitOptions, FitResult, fit
+from tuner.learners.base import LearnerOptions
+from tuner.parameters import Parameters, untapered, write_parameters
+from tuner.progress import Display
+from tuner.sources import dataset_of, require_learnable
+from tuner.summary import summarise, summary_lines
+from tuner.uncertainty import FEW_GAMES
+
+
+@dataclass(frozen=True)
+class TuneOptions:
+    """Everything that `tuner tune` can be told; the names are those of its options."""
+
+    reading: ReadOptions = ReadOptions()
+    quiescence: str = "classic"
+    terms: tuple[str, ...] = ()
+    loss: str = "cross-entropy"
+    learner: str = "newton"
+    gradient: str = "analytic"
+    learning_rate: float | None = None
+    iterations: int | None = None
+    batch: int = 16384
+    held_out: float = 0.1
+    prior: float | str | None = "auto"
+    fixed: tuple[str, ...] = ()
+    only: tuple[str, ...] = ()
+    scale: float | None = None
+    untapered: bool = False
+    intercept: bool = True
+    seed: int = 1
+    run: Path | None = None
+
+    def fitting(self) -> FitOptions:
+        learning = LearnerOptions(gradient=self.gradient, iterations=self.iterations, learning_rate=self.learning_rate,
+                                  batch=self.batch, seed=self.seed)
+        return FitOptions(self.loss, self.learner, learning, self.held_out, self.prior, self.fixed, self.only,
+                          self.scale is None, self.intercept, True, self.seed)
+
+
+def tune(start: str, sources: Sequence[str], output: Path, options: TuneOptions) -> dict:
+    """Fit and write; returns the result as plain data. InputError for what the user has to mend."""
+    require_writable(output)
+    with Display() as display, _folder(options.run) as folder:
+        display.begin("starting")
+        engine, parameters = load_engine(start, options.terms)
+        if options.untapered:
+            parameters = untapered(parameters)
+        if options.scale is not None:
+            parameters = parameters.with_weights(parameters.weights, scale=options.scale)
+        _check_names(parameters, options)
+        display.begin("reading")
+
+        data, report = dataset_of(engine, sources, folder, options.reading,
+                                  quiescence_of(engine, options.quiescence), display.note, display.reading)
+        if report:
+            display.note(report_line(report))
+        require_learnable(data)
+        for line in summary_lines(summarise(data, engine.layout)):
+            display.note("  " + line)
+        if data.games < FEW_GAMES:
+            display.note(f"only {data.games} games: the standard errors are rough")
+        display.begin("learning", options.iterations)
+        result = fit(data, parameters, engine.layout, engine.phases, options.fitting(), display.learning, display.note)
+        plain = describe(start, output, data, options, result)
+        learned = {key: value for key, value in plain.items() if key != "output"}
+        write_parameters(output, result.parameters.with_weights(result.parameters.weights, learned=learned))
+        if options.run:
+            _write_run(options.run, plain, options, result, output)
+    return plain
+
+
+def require_writable(output: Path) -> None:
+    """InputError now rather than after a long computation."""
+    folder = output.parent
+    if output.is_dir():
+        raise InputError(f"{output}: is a folder, expected the name of a file to write")
+    if not folder.is_dir():
+        raise InputError(f"{folder}: no such folder to write {output.name} in; make it first")
+    if not os.access(folder, os.W_OK):
+        raise InputError(f"{folder}: {output.name} cannot be written there; choose another place")
+
+
+def _check_names(parameters: Parameters, options: TuneOptions) -> None:
+    for option, names in (("--fixed", options.fixed), ("--only", options.only)):
+        for name in names:
+            if not parameters.mask((name,)).any():
+                raise InputError(f"{option} {name}: names no parameter; try a glob such as 'material.*'")
+
+
+@contextlib.contextmanager
+def _folder(run: Path | None) -> Iterator[Path]:
+    if run is None:
+        with tempfile.TemporaryDirectory(prefix="evaltune-") as name:
+            yield Path(name)
+    else:
+        try:
+            run.mkdir(parents=True, exist_ok=True)
+        except OSError as problem:
+            raise InputError(f"{run}: cannot be made a folder: {problem.strerror}") from None
+        yield run
+
+
+def report_line(report: ReadReport) -> str:
+    """What became of the games, in one line."""
+    parts = [f"read {report.games:,} games, used {report.used:,}"]
+    for number, what in ((report.bad, "bad and skipped"), (report.undecided, "without a result"),
+                         (report.below_elo, "below the Elo wanted"), (report.duplicate_games, "duplicates"),
+                         (report.duplicate_positions, "duplicate positions left out")):
+        if number:
+            parts.append(f"{number:,} {what}")
+    text = "; ".join([", ".join(parts), *(f"{count:,} x {kind}" for kind, count in sorted(
+        report.faults.items(), key=lambda item: -item[1]))])
+    return text
+
+
+def describe(start: str, output: Path, data: Dataset, options: TuneOptions, result: FitResult) -> dict:
+    """A fit as plain data, for the parameter file and for --json."""
+
+    def known(value: float) -> float | None:
+        return None if math.isnan(value) else round(value, 7)
+
+    return {
+        "command": "tuner " + shlex.join(sys.argv[1:]), "version": __version__, "seed": options.seed, "start": str(start),
+        "output": str(output), "data": data.manifest["sources"], "method": "logistic", "loss": options.loss,
+        "learner": options.learner, "iterations": len(result.history) - 1, "games": result.games,
+        "positions": result.positions, "loss_before": known(result.loss_before), "loss_after": known(result.loss_after),
+        "held_out_games": result.held_out_games, "held_out_positions": result.held_out_positions,
+        "held_out_before": known(result.held_out_before), "held_out_after": known(result.held_out_after),
+        "scale": round(result.parameters.scale, 8), "intercept": [round(float(v), 2) for v in result.intercept],
+        "prior": options.prior or "none", "design_effect": round(result.design_effect, 3),
+        "null_directions": result.null_directions, "never_applied": result.never_applied}
+
+
+def result_lines(result: dict) -> list[str]:
+    """A result for people."""
+    lines = [f"wrote {result['output']}: {result['games']:,} games, {result['positions']:,} positions, "
+             f"{result['iterations']} iterations of {result['learner']}",
+             f"loss      {result['loss_before']:.5f} -> {result['loss_after']:.5f}  ({result['loss']})"]
+    if result["held_out_games"]:
+        lines.append(f"held out  {result['held_out_before']:.5f} -> {result['held_out_after']:.5f}  "
+                     f"({result['held_out_games']:,} games of other openings)")
+        if result["held_out_after"] > result["held_out_before"]:
+            lines.append("the held-out games are predicted worse than before: too few games for so many free weights?")
+    lines.append(f"see what changed: tuner diff {shlex.quote(result['start'])} {shlex.quote(result['output'])}")
+    return lines
+
+
+def _write_run(run: Path, plain: dict, options: TuneOptions, result: FitResult, output: Path) -> None:
+    import yaml
+
+    settings = {key: str(value) if isinstance(value, Path) else list(value) if isinstance(value, tuple) else value
+                for key, value in asdict(options).items()}
+    settings["reading"].pop("evaluation")
+    _replace(run / "config.yaml", yaml.safe_dump({"command": plain["command"], "version": __version__, "start": plain["start"],
+                                                  "data": plain["data"], "options": settings}, sort_keys=False))
+    _replace(run / "history.jsonl", "".join(json.dumps(line) + "\n" for line in result.history))
+    _replace(run / "params.yaml", output.read_text(encoding="utf-8"))
+
+
+def _replace(path: Path, text: str) -> None:
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    temporary.write_text(text, encoding="utf-8")
+    os.replace(temporary, path)
+
+
