@@ -22,6 +22,9 @@ class InnerLibrary(JITCodeLibrary):
     def finalize(self) -> None:
         self._finalized = True
 
+    def _optimize_functions(self, module) -> None:
+        """The entry point's library optimises the whole."""
+
     def add_linking_library(self, library) -> None:
         self._linking_libraries.append(library)
 

@@ -17,6 +17,7 @@ from tuner.layout import Layout, layout_of
 from tuner.parameters import Parameters, game_of, read_parameters
 
 BUNDLED = Path(__file__).resolve().parent.parent / "params"
+SAMPLES = BUNDLED.parent / "games" / "samples" / "stockfish400.pgn.zst"
 DEFAULT_GAME = "chess"  # whose bundled files need no prefix
 
 

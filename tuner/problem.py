@@ -105,7 +105,7 @@ class Problem:
 
     @cached_property
     def total_weight(self) -> float:
-        return float(sum(self.data.weight[low:high].sum(dtype=np.float64) for low, high in self.ranges))
+        return self._weight_of(self.ranges)
 
     @cached_property
     def shares(self) -> np.ndarray:
@@ -126,6 +126,9 @@ class Problem:
 
     def _table(self, weights: np.ndarray) -> np.ndarray:
         return np.ascontiguousarray(self.shares.T @ weights)
+
+    def _weight_of(self, ranges: np.ndarray) -> float:
+        return float(sum(self.data.weight[low:high].sum(dtype=np.float64) for low, high in ranges))
 
     def _release(self) -> None:
         if 3 * len(self.data.index) > SMALL:
@@ -149,7 +152,7 @@ class Problem:
             self._release()
         self.meter.positions += int((chosen[:, 1] - chosen[:, 0]).sum())
         self.meter.seconds += time.perf_counter() - started
-        total = self.total_weight if ranges is None else float((chosen[:, 1] - chosen[:, 0]).sum())
+        total = self.total_weight if ranges is None else self._weight_of(chosen)
         return loss / total, self.shares @ per_phase / total
 
     def loss(self, weights: np.ndarray) -> float:
@@ -196,7 +199,7 @@ class Problem:
                     if share := self.shares[a, f] * self.shares[b, f]:
                         sums[pair] += np.multiply(part, share, out=scratch)
             self._release()
-        total = self.total_weight if ranges is None else float((chosen[:, 1] - chosen[:, 0]).sum())
+        total = self.total_weight if ranges is None else self._weight_of(chosen)
         matrix = np.empty((stages, width, stages, width))
         for (a, b), half in zip(pairs, sums, strict=True):
             whole = (half + half.T - np.diag(np.diag(half))) / total

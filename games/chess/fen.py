@@ -26,7 +26,6 @@ from games.chess.position import (
     leaves_king_hanging,
     load,
     position_type,
-    store,
     words_type,
 )
 from games.chess.unit import entry, inner
@@ -34,7 +33,7 @@ from games.chess.unit import entry, inner
 bytes_type = types.Array(types.uint8, 1, "C", readonly=True)
 START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
 LETTERS = " PNBRQK"
-SPACE, SLASH, DASH, DIGIT_0 = ord(" "), ord("/"), ord("-"), ord("0")
+SPACE, SLASH, DASH, SEMICOLON, DIGIT_0, DIGIT_3, DIGIT_6 = (ord(letter) for letter in " /-;036")
 _P, _N, _B, _R, _Q, _K = (ord(letter) for letter in "PNBRQK")
 _LOWER = 32  # what separates a lower-case letter from its capital
 _A, _H, _LOWER_A, _LOWER_H = ord("A"), ord("H"), ord("a"), ord("h")
@@ -66,9 +65,27 @@ def _skip_spaces(text, i, end):
 
 @inner(types.int64(bytes_type, types.int64, types.int64))
 def _field_end(text, i, end):
-    while i < end and text[i] > SPACE and text[i] != ord(";"):
+    while i < end and text[i] > SPACE and text[i] != SEMICOLON:
         i += 1
     return i
+
+
+@inner(types.int64(bytes_type, types.int64, types.int64))
+def _number_end(text, i, end):
+    """Index after a field of digits alone, else i: `1.0` and `1-0` behind a position are results."""
+    stop = _field_end(text, i, end)
+    for k in range(i, stop):
+        if text[k] < DIGIT_0 or text[k] > DIGIT_0 + 9:
+            return i
+    return stop
+
+
+@inner(types.int64(bytes_type, types.int64, types.int64, types.int64))
+def _number(text, i, end, most):
+    value = np.int64(0)
+    for k in range(i, end):
+        value = min(value * 10 + np.int64(text[k]) - DIGIT_0, most)
+    return value
 
 
 @inner(types.int64(types.int64, types.uint64, types.uint64))
@@ -134,7 +151,7 @@ def parse_fen(text, i, end, words):
     i = _skip_spaces(text, i, end)
     if i >= end:
         return -faults.FEN_SHORT
-    if text[i] != _W and text[i] != _LOWER_B:
+    if (text[i] != _W and text[i] != _LOWER_B) or _field_end(text, i, end) != i + 1:
         return -faults.FEN_SIDE
     black = text[i] == _LOWER_B
     i = _skip_spaces(text, i + 1, end)
@@ -166,28 +183,26 @@ def parse_fen(text, i, end, words):
         return -faults.FEN_SHORT
     state = rights << CASTLING_SHIFT | (ONE if black else EMPTY)
     stop = _field_end(text, i, end)
-    if text[i] != DASH:
-        wanted = ord("3") if black else ord("6")
+    if stop != i + 1 or text[i] != DASH:
+        wanted = DIGIT_3 if black else DIGIT_6
         if stop != i + 2 or not (_LOWER_A <= text[i] <= _LOWER_H) or text[i + 1] != wanted:
             return -faults.FEN_EN_PASSANT
         target = np.int64(text[i]) - _LOWER_A + (16 if black else 40)
         passer = bit(target + 8 if black else target - 8)
+        crossed = bit(target) | bit(target - 8 if black else target + 8)  # by its double step
         theirs = p.white if black else p.black
-        if passer & p.pawns & theirs and bit(target) & (p.white | p.black) == EMPTY:
+        if passer & p.pawns & theirs and crossed & (p.white | p.black) == EMPTY:
             state |= en_passant_file(p, passer, bit(target), black) << EP_SHIFT
     clock, number = 0, 1
     i = _skip_spaces(text, stop, end)
-    if i < end and DIGIT_0 <= text[i] <= DIGIT_0 + 9:
-        clock = 0
-        while i < end and DIGIT_0 <= text[i] <= DIGIT_0 + 9:
-            clock = min(clock * 10 + np.int64(text[i]) - DIGIT_0, 255)
-            i += 1
-        i = _skip_spaces(text, i, end)
-        if i < end and DIGIT_0 <= text[i] <= DIGIT_0 + 9:
-            number = 0
-            while i < end and DIGIT_0 <= text[i] <= DIGIT_0 + 9:
-                number = min(number * 10 + np.int64(text[i]) - DIGIT_0, 65535)
-                i += 1
+    stop = _number_end(text, i, end)
+    if stop > i:
+        clock = _number(text, i, stop, 255)
+        i = _skip_spaces(text, stop, end)
+        stop = _number_end(text, i, end)
+        if stop > i:
+            number = _number(text, i, stop, 65535)
+            i = stop
     words[8] = state | np.uint64(clock) << CLOCK_SHIFT | np.uint64(number) << NUMBER_SHIFT
     p = load(words)
     if leaves_king_hanging(p):

@@ -45,7 +45,7 @@ def _classes() -> np.ndarray:
 
 class_of = jit.table("chess_movetext_classes", _classes())
 NEWLINE, RETURN, QUOTE, SPACE_BYTE, BRACKET_BYTE = ord("\n"), ord("\r"), ord('"'), ord(" "), ord("[")
-_E, _P, _DOT, _0, _9, _DASH, _CLOSE_BRACE, _OPEN_BRACE, _CLOSE_BRACKET = (ord(c) for c in "ep.09-}{]")
+_A, _Z, _E, _P, _DOT, _0, _9, _DASH, _CLOSE_BRACE, _OPEN_BRACE, _CLOSE_BRACKET = (ord(c) for c in "AZep.09-}{]")
 
 
 def _packed(text: str) -> np.uint64:
@@ -79,7 +79,7 @@ def _is_chess(text, i, end):
     word, shift = np.uint64(0), np.uint64(0)
     while i < end and shift < np.uint64(64):
         letter = np.int64(text[i])
-        if ord("A") <= letter <= ord("Z"):
+        if _A <= letter <= _Z:
             letter += 32
         if letter != SPACE_BYTE and letter != _DASH:
             word |= np.uint64(letter) << shift
@@ -376,7 +376,8 @@ def read_games(text, i, end, final, start, games, positions, moves, counts):
         game, words = games[n], positions[n]
         game[:] = 0
         game[RESULT], game[TAG_RESULT], game[FIRST_MOVE] = UNDECIDED, NO_TAG, counts[1]
-        words[:] = start
+        for k in range(len(start)):  # assigning a slice would compile what formats the error of unlike lengths
+            words[k] = start[k]
         at = _read_tags(text, i, end, final, game, words)
         if at == MORE or (at >= end and not game[HAS_TAGS]):
             return i if at == MORE else at

@@ -49,26 +49,30 @@ def _largest_curvature(problem: Problem, scale: np.ndarray, rounds: int = 12) ->
     random = np.random.default_rng(0)
     direction = np.where(problem.free, random.normal(size=scale.shape), 0.0)
     _, here = problem.loss_gradient(problem.start)
-    value = 1.0
+    value = 0.0
     for _ in range(rounds):
+        if not direction.any():
+            break
         direction /= np.linalg.norm(direction)
         _, there = problem.loss_gradient(problem.start + direction * scale)
         direction = np.where(problem.free, (there - here) * scale, 0.0)
         value = float(np.linalg.norm(direction))
-    return value
+    return value or 1.0
 
 
 def _descend(problem: Problem, options: LearnerOptions, record: Record, step: Callable[[np.ndarray], np.ndarray],
              rate: float) -> np.ndarray:
     random = np.random.default_rng(options.seed)
     batches = list(blocks(problem.ranges, options.batch))
+    # batches differ in size, the last one most: each counts by its positions, else the optimum would be another
+    shares = [float((piece[:, 1] - piece[:, 0]).sum()) * len(batches) / problem.positions for piece in batches]
     epochs = options.iterations or EPOCHS
     decay = options.final_rate ** (1 / max(1, epochs * len(batches)))
     weights = np.clip(problem.start, problem.low, problem.high)
     for _ in range(epochs):
         for b in random.permutation(len(batches)):
             _, gradient = problem.loss_gradient(weights, batches[b])
-            gradient = np.where(problem.free, gradient + problem.prior_gradient(weights), 0.0)
+            gradient = np.where(problem.free, shares[b] * gradient + problem.prior_gradient(weights), 0.0)
             weights = np.clip(weights + rate * step(gradient), problem.low, problem.high)
             rate *= decay
         record(weights, problem.loss(weights) + problem.prior(weights), learning_rate=rate)

@@ -32,6 +32,8 @@ def lbfgs(problem: Problem, options: LearnerOptions, record: Record) -> np.ndarr
 
     scale, free = column_scale(problem)[problem.free], problem.free
     weights = np.clip(problem.start, problem.low, problem.high)
+    if not free.any():
+        return weights
 
     def full(x: np.ndarray) -> np.ndarray:
         result = weights.copy()

@@ -28,8 +28,9 @@ def solve(matrix: np.ndarray, right: np.ndarray) -> np.ndarray:
     """
     chosen, factor, scale = factorise(matrix)
     result = np.zeros(len(right))
-    x, _ = lapack.dpotrs(factor, right[chosen] / scale[chosen], lower=1)
-    result[chosen] = x / scale[chosen]
+    if len(chosen):
+        x, _ = lapack.dpotrs(factor, right[chosen] / scale[chosen], lower=1)
+        result[chosen] = x / scale[chosen]
     return result
 
 
@@ -111,7 +112,7 @@ def _step(problem: Problem, weights: np.ndarray, gradient: np.ndarray, matrix: n
 
 
 def _search(problem: Problem, weights: np.ndarray, step: np.ndarray, value: float, kind: str):
-    """Halve the step until the objective falls; None, None, None if it does not."""
+    """Shorten the step until the objective falls; None, None, None if it does not."""
     for _ in range(6):
         after = np.clip(weights + step, problem.low, problem.high)
         new_value, new_gradient = objective_gradient(problem, after, kind)

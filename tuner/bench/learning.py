@@ -1,0 +1,161 @@
+"""A pass over a dataset, and whole fits."""
+
+from __future__ import annotations
+
+import json
+import resource
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+
+from games.record import ReadOptions
+from tuner.bench import Workload, cpu_seconds, row
+from tuner.build import build
+from tuner.dataset import Dataset, DatasetWriter, is_dataset, open_dataset
+from tuner.datasets import layout_in
+from tuner.engine import load_engine, quiescence_of
+from tuner.fit import FitOptions, fit, make_problem
+from tuner.layout import Layout
+from tuner.learners.base import LearnerOptions
+from tuner.options import QUIESCENCE
+from tuner.parameters import Parameters
+from tuner.sources import checked
+
+SMALL_FIT = 300  # columns
+NEAR = 1e-5  # of the optimum, relative
+
+
+def _data(work: Workload) -> Dataset:
+    engine, _ = load_engine(work.params)
+    if is_dataset(work.games):
+        return checked(open_dataset(work.games), engine)
+    made = work.folder / "whole"
+    if is_dataset(made):
+        return open_dataset(made)
+    return build(engine, [str(work.games)], made, ReadOptions(), quiescence_of(engine, QUIESCENCE), lambda text: None)[0]
+
+
+def without_terms(data: Dataset, dropped: set[str], target: Path) -> Dataset:
+    """The dataset without some terms' columns."""
+    layout = layout_in(data.manifest)
+    keep = np.zeros(layout.size, np.bool_)
+    for place in layout.places:
+        keep[place.columns] = place.term not in dropped
+    new = np.cumsum(keep) - 1
+    with DatasetWriter(target) as writer:
+        for begin in range(0, data.positions, 1 << 16):
+            end = min(begin + (1 << 16), data.positions)
+            low, high = int(data.row[begin]), int(data.row[end])
+            chosen = keep[data.index[low:high]]
+            ends = np.concatenate([[0], np.cumsum(chosen)])[data.row[begin + 1:end + 1] - low]
+            writer.add_positions(new[data.index[low:high][chosen]], data.count[low:high][chosen], ends,
+                                 data.phase[begin:end], data.outcome[begin:end], data.weight[begin:end])
+        writer.add_games(data.first[:-1], data.game, data.opening)
+        writer.finish({**data.manifest, "layout": [[place.path, list(place.shape)] for place in layout.places
+                                                   if place.term not in dropped]})
+    return open_dataset(target)
+
+
+def largest_terms(layout: Layout, most: int) -> set[str]:
+    """The largest terms, so many that at most `most` columns remain without them."""
+    sizes: dict[str, int] = {}
+    for place in layout.places:
+        sizes[place.term] = sizes.get(place.term, 0) + place.size
+    dropped: set[str] = set()
+    for name in sorted(sizes, key=sizes.__getitem__, reverse=True):
+        if sum(size for term, size in sizes.items() if term not in dropped) <= most:
+            break
+        dropped.add(name)
+    return dropped
+
+
+def _zero(data: Dataset) -> Parameters:
+    layout = layout_in(data.manifest)
+    stages = tuple(data.manifest["stages"])
+    return Parameters(data.manifest["game"], layout, stages, np.zeros((len(stages), layout.size)), 0.00255)
+
+
+def passes(work: Workload) -> list[dict]:
+    """Loss and gradient in one pass, beside the same by a sparse matrix of SciPy."""
+    from scipy.sparse import csr_matrix
+
+    whole, rows = _data(work), []
+    sizes = layout_in(whole.manifest)
+    for data in (whole, without_terms(whole, largest_terms(sizes, sizes.size - 1), work.folder / "narrower")):
+        problem = make_problem(data, _zero(data), FitOptions(), np.arange(data.games), data.manifest["phases"], 0.00255)
+        weights = np.random.default_rng(1).normal(0, 10, problem.start.shape)
+        problem.loss_gradient(weights)
+        seconds = cpu_seconds(lambda p=problem, w=weights: p.loss_gradient(w))
+        some = min(100_000, data.positions)
+        matrix = csr_matrix((data.count[:data.row[some]].astype(np.float64), data.index[:data.row[some]].astype(np.int32),
+                             data.row[:some + 1]), shape=(some, data.columns))
+        share = (data.phase[:some] / data.manifest["phases"])[:, None]
+        shares = np.concatenate([share, 1 - share], axis=1)[:, :problem.stages]
+        target = (1 + data.outcome[:some].astype(np.float64)) / 2
+
+        def scipy_pass(matrix=matrix, shares=shares, target=target, w=weights) -> np.ndarray:
+            p = 1 / (1 + np.exp(-2 * 0.00255 * ((matrix @ w[:, :-1].T) * shares).sum(axis=1)))
+            _ = -(target * np.log(p) + (1 - target) * np.log1p(-p)).mean()
+            return matrix.T @ ((p - target)[:, None] * shares)
+
+        theirs = some / cpu_seconds(scipy_pass)
+        nonzeros = len(data.index) / data.positions
+        rows.append(row(f"fused pass, {nonzeros:.1f} nonzeros, {problem.stages} stages", data.positions / seconds / 1e6,
+                        "M positions/s", 20.0 if nonzeros < 40 else None, reference=("NumPy + SciPy", theirs / 1e6)))
+    return rows
+
+
+def fits(work: Workload) -> list[dict]:
+    """Fits from zero, standard errors included, each in a process of its own; and the memory they take."""
+    whole, rows = _data(work), []
+    layout, stages = layout_in(whole.manifest), len(whole.manifest["stages"])
+    small = without_terms(whole, largest_terms(layout, SMALL_FIT // stages), work.folder / "small")
+    for data, target in ((small, 2.0), (whole, None)):
+        done = subprocess.run([sys.executable, "-m", "tuner.bench.learning", str(data.path)], stdout=subprocess.PIPE, check=True)
+        found = json.loads(done.stdout)
+        what = f"{data.positions:,} positions, {data.columns} x {stages}"
+        rows.append(row(f"fit from zero, {what}, {found['error']:.0e} from the optimum", found["cpu_seconds"], "CPU s", target,
+                        True, ("texel-tuner, published", 60.0)))
+        rows.append(row(f"  the same with the automatic prior, {what}", found["prior_cpu_seconds"], "CPU s", None, True))
+        rows.append(row(f"  memory above the imports, {what}", found["megabytes"], "MB", 150.0, True,
+                        ("hce-tuner, published", 104.0)))
+    return rows
+
+
+def peak_megabytes() -> float:
+    """Most memory that this process has had at once."""
+    status = Path("/proc/self/status")
+    if status.exists():  # getrusage would give the largest of this process and the one that started it
+        return int(status.read_text().split("VmHWM:")[1].split()[0]) / 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def _measure(path: str) -> dict:
+    """CPU seconds and memory of a fit, and how far from the optimum it ends."""
+    data = open_dataset(path)
+    parameters, phases = _zero(data), data.manifest["phases"]
+    layout = parameters.layout
+    games = np.arange(min(50, data.games))
+    tiny = make_problem(data, parameters, FitOptions(), games, phases, 0.00255)
+    tiny.gauss_newton(tiny.start)  # compiles and loads what a fit needs
+    list(tiny.game_scores(tiny.start))
+    before = peak_megabytes()
+    options = FitOptions(held_out=0.0, prior=None, learning=LearnerOptions(tolerance=NEAR / 4))
+    started = time.process_time()
+    result = fit(data, parameters, layout, phases, options)
+    seconds = time.process_time() - started
+    memory = peak_megabytes() - before
+    started = time.process_time()
+    fit(data, parameters, layout, phases, FitOptions())
+    with_prior = time.process_time() - started
+    best = fit(data, parameters, layout, phases,
+               FitOptions(held_out=0.0, prior=None, errors=False, learning=LearnerOptions(tolerance=1e-12)))
+    return {"cpu_seconds": seconds, "megabytes": memory, "prior_cpu_seconds": with_prior,
+            "error": result.loss_after / best.loss_after - 1}
+
+
+if __name__ == "__main__":
+    print(json.dumps(_measure(sys.argv[1])))

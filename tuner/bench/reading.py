@@ -1,0 +1,55 @@
+"""Text to moves, positions to coefficients."""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+
+import numpy as np
+
+from games.record import ReadOptions, ReadReport
+from tuner.bench import Workload, cpu_seconds, row
+from tuner.engine import Counter, load_engine, quiescence_of
+from tuner.options import QUIESCENCE
+
+
+def games_to_moves(work: Workload) -> list[dict]:
+    """Text of games to legal moves."""
+    engine, _ = load_engine(work.params)
+    bench = importlib.import_module(f"games.{engine.game.name}.bench")
+    bench.reading(work.games)  # compiles
+    runs = sorted((bench.reading(work.games) for _ in range(5)), key=lambda run: run[1])
+    games, seconds, reference = runs[2]
+    return [row(f"{work.games.name} -> legal moves", games / seconds, "games/s", 80_000, reference=("python-chess", reference))]
+
+
+def perft(work: Workload) -> list[dict]:
+    """Move generation, bulk counting in the last ply."""
+    engine, _ = load_engine(work.params)
+    bench = importlib.import_module(f"games.{engine.game.name}.bench")
+    return [row(f"perft, {name}", nodes / seconds / 1e6, "M nodes/s", reference=("python-chess", reference / 1e6))
+            for name, nodes, seconds, reference in bench.counting()]
+
+
+def positions_to_coefficients(work: Workload) -> list[dict]:
+    """Counting the terms of positions, and finding the quiet ones."""
+    engine, _ = load_engine(work.params)
+    packed = engine.packed(quiescence_of(engine, QUIESCENCE))
+
+    def read(kind: str, source: Path) -> tuple[list[np.ndarray], ReadReport]:
+        report = ReadReport()
+        options = ReadOptions(positions=kind, evaluation=engine.evaluation(packed), duplicates="keep")
+        return [batch.positions for batch in engine.game.read(str(source), options, report, lambda text: None)], report
+
+    batches, _ = read("all", work.games)
+    positions = np.concatenate(batches)[:200_000]
+    counter = Counter(engine)
+    counter.count(positions)
+    seconds = cpu_seconds(lambda: counter.count(positions))
+    nonzeros = len(counter.count(positions).index) / len(positions)
+    whole = cpu_seconds(lambda: [counter.count(batch) for batch in read("quiet", work.games)[0]], 3)
+    examined = sum(len(batch) for batch in batches)
+    return [row(f"positions -> {engine.layout.size} coefficients ({nonzeros:.0f} nonzeros)", len(positions) / seconds / 1e6,
+                "M positions/s", 3.0, reference=("texel-tuner, published", 0.48)),
+            row("file -> coefficients of quiet positions", examined / whole / 1e6, "M positions/s", 1.0,
+                reference=("texel-tuner, published", 0.051))]

@@ -1,0 +1,35 @@
+"""How long the program takes to start: for the first time, later, and for its help."""
+
+from __future__ import annotations
+
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from tuner.bench import Workload, row
+
+
+def _cpu_seconds_of(arguments: list[str], cache: str | None = None) -> float:
+    environment = {**os.environ, **({"EVALTUNE_CACHE": cache} if cache else {})}
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run([sys.executable, "-m", "tuner", *arguments], check=True, env=environment, stdout=subprocess.DEVNULL,
+                   stderr=subprocess.DEVNULL)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def starts(work: Workload) -> list[dict]:
+    """Compiling everything that a dataset and an evaluation need; a start with the cache; `tuner --help`."""
+    with tempfile.TemporaryDirectory() as folder:
+        command = ["tune", work.params, str(work.games), "-o", str(Path(folder) / "learned.yaml")]
+        cold = _cpu_seconds_of(command, folder)
+        warm = min(_cpu_seconds_of(command, folder) for _ in range(2))
+    show = ["params", work.params]
+    _cpu_seconds_of(show)
+    return [row("cold compile of all that `tuner tune` needs", cold - warm, "CPU s", 8.0, True),
+            row("`tuner tune` on the bundled games, warm", warm, "CPU s", None, True),
+            row("warm start (`tuner params`)", min(_cpu_seconds_of(show) for _ in range(3)), "CPU s", 0.6, True),
+            row("tuner --help", min(_cpu_seconds_of(["--help"]) for _ in range(3)), "CPU s", 0.3, True)]

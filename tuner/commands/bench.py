@@ -1,0 +1,62 @@
+"""Measure the speed of the parts: CPU time on one core, medians, beside a reference in the same run or as published."""
+
+from __future__ import annotations
+
+import argparse
+
+EXAMPLE = """example:
+  tuner bench
+  tuner bench fit --games games.epd.zst --json
+"""
+ROWS = {"pgn": ("reading", "games_to_moves"), "perft": ("reading", "perft"),
+        "coefficients": ("reading", "positions_to_coefficients"), "pass": ("learning", "passes"), "fit": ("learning", "fits"),
+        "start": ("start", "starts")}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("rows", metavar="ROW", nargs="*", choices=[[], *ROWS], default=[],
+                        help=f"what to measure: {', '.join(ROWS)} (default: all)")
+    parser.add_argument("--games", metavar="FILE", help="games or labelled positions to measure with (default: bundled games)")
+    parser.add_argument("--params", metavar="PARAMS", default="classic", help="default: classic")
+
+
+def run(arguments: argparse.Namespace) -> dict:
+    import importlib
+    import platform
+    import tempfile
+    from pathlib import Path
+
+    from games.streams import InputError
+    from tuner.bench import Workload, met
+    from tuner.engine import SAMPLES
+    from tuner.progress import Display
+    from tuner.tables import show_table
+
+    games = Path(arguments.games) if arguments.games else SAMPLES
+    if not games.exists():
+        raise InputError(f"{games}: no such file")
+    lines = []
+    with tempfile.TemporaryDirectory(prefix="evaltune-") as folder, Display() as display:
+        for name in arguments.rows or ROWS:
+            display.begin(f"measuring {name}")
+            module, function = ROWS[name]
+            measure = getattr(importlib.import_module(f"tuner.bench.{module}"), function)
+            lines += measure(Workload(arguments.params, games, Path(folder)))
+    result = {"machine": platform.processor() or platform.machine(), "python": platform.python_version(),
+              "games": games.name, "rows": [{**line, "met": met(line)} for line in lines]}
+    if not arguments.json:
+        show_table("speed, one core", ["", "value", "unit", "wanted", "met", "reference", "its value", "ratio"],
+                   [_cells(line) for line in result["rows"]])
+    return result
+
+
+def _cells(line: dict) -> list[str]:
+    target = "" if line["target"] is None else f"{'<=' if line['at_most'] else '>='} {line['target']:,g}"
+    met = {None: "", True: "yes", False: "no"}[line["met"]]
+    return [line["what"], _short(line["value"]), line["unit"], target, met, line["reference"] or "",
+            "" if line["reference_value"] is None else _short(line["reference_value"]),
+            "" if line["ratio"] is None else _short(line["ratio"])]
+
+
+def _short(value: float) -> str:
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
