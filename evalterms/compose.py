@@ -16,7 +16,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 
+from evalterms.check import verify
 from evalterms.term import Term
+from evalterms.userfile import terms_of_file
 from games import jit
 
 _GLUE = '''"""Written by evalterms.compose: the evaluation of {game} with the terms {names}."""
@@ -83,8 +85,8 @@ def scores(positions, weights, out):
         out[i] = evaluate(positions[i], words_at(weights))
 
 
-@UNIT.entry(types.int64(rows_type, types.int64, types.Array(types.int32, 2, "C"), types.Array(types.uint16, 1, "C"), types.Array(types.int8, 1, "C"),
-                        types.Array(types.int64, 1, "C"), types.Array(types.uint8, 1, "C")))
+@UNIT.entry(types.int64(rows_type, types.int64, types.Array(types.int32, 2, "C"), types.Array(types.uint16, 1, "C"),
+                        types.Array(types.int8, 1, "C"), types.Array(types.int64, 1, "C"), types.Array(types.uint8, 1, "C")))
 def coefficients(positions, start, rows, index, counts, ends, phases):
     """Count the terms of positions[start:] while the room for nonzeros lasts; returns the position to go on with, or -1
     for a count that does not fit into eight bits.
@@ -150,36 +152,17 @@ class Composition:
 
 
 def load_terms(game: str, extra: Sequence[Path] = ()) -> tuple[Term, ...]:
-    """The terms of a game, then those of the user's own files (every `Term` at a file's top level)."""
+    """The terms of a game, then those of the user's own files (every `Term` at a file's top level), which are tried."""
     terms = list(importlib.import_module(f"evalterms.{game}").TERMS)
-    for path in extra:
-        terms.extend(_terms_of_file(Path(path)))
-    names = [term.name for term in terms]
-    for term in terms:
-        if names.count(term.name) > 1:
-            raise ValueError(f"two terms are named {term.name!r}; rename the one in your own file")
-        if term.function is None:
-            raise ValueError(f"term {term.name!r} has parameters but no function: decorate one with @{term.name}.counts")
+    for path in map(Path, extra):
+        own = terms_of_file(path)
+        names = [term.name for term in terms + own]
+        for term in own:
+            if names.count(term.name) > 1:
+                raise ValueError(f"{path}: two terms are named {term.name!r}; rename this one")
+        verify(game, path, own)
+        terms += own
     return tuple(terms)
-
-
-def _terms_of_file(path: Path) -> list[Term]:
-    if not path.is_file():
-        raise ValueError(f"{path}: no such file; --terms takes a Python file with terms")
-    name = "evaltune_user_terms_" + jit.digest([path])
-    if name not in sys.modules:
-        spec = importlib.util.spec_from_file_location(name, path)
-        module = importlib.util.module_from_spec(spec)
-        sys.modules[name] = module
-        try:
-            spec.loader.exec_module(module)
-        except Exception as problem:
-            del sys.modules[name]
-            raise ValueError(f"{path}: cannot be imported: {type(problem).__name__}: {problem}") from problem
-    found = [value for value in vars(sys.modules[name]).values() if isinstance(value, Term)]
-    if not found:
-        raise ValueError(f'{path}: defines no term; start with `my_term = Term("my_term")`')
-    return found
 
 
 def compose(game: str, terms: Sequence[Term]) -> Composition:

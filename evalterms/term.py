@@ -21,6 +21,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numba
+import numpy as np
 
 from games import jit
 from games.compiler import InnerCompiler
@@ -38,6 +39,27 @@ class Parameter:
     @property
     def size(self) -> int:
         return math.prod(self.shape)
+
+
+class Index(int):
+    """Index of a number within its term; in plain Python it remembers the parameter that it was counted from."""
+
+    numbers: range
+
+    @staticmethod
+    def of(value: int, numbers: range) -> Index:
+        index = Index(value)
+        index.numbers = numbers
+        return index
+
+    def __add__(self, other):
+        total = int(self) + other
+        return Index.of(total, self.numbers) if isinstance(total, (int, np.integer)) else total
+
+    __radd__ = __add__
+
+    def __sub__(self, other):
+        return self + -int(other) if isinstance(other, (int, np.integer)) else int(self) - other
 
 
 @dataclass
@@ -63,9 +85,11 @@ class Term:
             raise ValueError(f"parameter name {name!r} is not made of small letters, digits and underscores")
         if any(parameter.name == name for parameter in self.parameters):
             raise ValueError(f"{self.name}.{name} is declared twice")
+        if not all(isinstance(length, int) and length > 0 for length in shape):
+            raise ValueError(f"{self.name}.{name} has shape {shape}, expected lengths of at least one")
         first = self.size
         self.parameters.append(Parameter(name, shape))
-        return first
+        return Index.of(first, range(first, self.size)) if jit.PLAIN else first
 
     def counts(self, function: Callable) -> Callable:
         """Decorate the function that counts this term's parameters."""

@@ -198,11 +198,11 @@ class Unit:
 
         return decorate
 
-    def entry(self, signature):
+    def entry(self, signature, **options):
         """Decorate a function that Python calls."""
 
         def decorate(function: Callable):
-            return function if PLAIN else Entry(self, signature, function)
+            return function if PLAIN else Entry(self, signature, function, options)
 
         return decorate
 
@@ -222,15 +222,15 @@ def _without_collection() -> Iterator[None]:
 class Entry:
     """A compiled function that Python calls; compiled, or read from the cache, at its first call."""
 
-    def __init__(self, unit: Unit, signature, function: Callable) -> None:
-        self._unit, self._signature, self._function = unit, signature, function
+    def __init__(self, unit: Unit, signature, function: Callable, options: dict) -> None:
+        self._unit, self._signature, self._function, self._options = unit, signature, function, options
         self._compiled = None
         functools.update_wrapper(self, function)
 
     def compile(self):
         """The Numba dispatcher, compiled."""
         if self._compiled is None:
-            dispatcher = numba.njit(**OPTIONS, pipeline_class=EntryCompiler)(self._function)
+            dispatcher = numba.njit(**OPTIONS, **self._options, pipeline_class=EntryCompiler)(self._function)
             before, numba.config.CACHE_DIR = numba.config.CACHE_DIR, str(self._unit.folder)
             try:
                 dispatcher.enable_caching()

@@ -15,7 +15,7 @@ from tuner.layout import Layout
 from tuner.learners import LEARNERS
 from tuner.learners.base import LearnerOptions, Record
 from tuner.learners.newton import newton
-from tuner.parameters import Parameters
+from tuner.parameters import LARGEST_WEIGHT, Parameters
 from tuner.prior import empirical_prior
 from tuner.problem import Problem
 from tuner.scale import fit_scale
@@ -74,12 +74,12 @@ def make_problem(data: Dataset, parameters: Parameters, options: FitOptions, gam
     if options.only:
         free[:, :columns] &= parameters.mask(options.only)
     free[:, columns] = options.intercept
-    low, high = np.full(start.shape, -np.inf), np.full(start.shape, np.inf)
+    low, high = np.full(start.shape, -LARGEST_WEIGHT), np.full(start.shape, LARGEST_WEIGHT)
     for name, (smallest, largest) in parameters.bounds:
         chosen = parameters.mask((name,))
         low[:, :columns][chosen], high[:, :columns][chosen] = smallest, largest
     mean, precision = start.copy(), np.zeros(start.shape)
-    if isinstance(options.prior, float):
+    if isinstance(options.prior, (int, float)):
         precision[:, :columns] = options.prior**-2
     for name, (center, sd) in parameters.prior:
         chosen = parameters.mask((name,))
@@ -113,12 +113,13 @@ def fit(data: Dataset, parameters: Parameters, layout: Layout, phases: int, opti
             learn = partial(newton, start=near, matrix=matrix)
     held_out = problem.on(held) if len(held) else None
     record = Record(watch, held_out)
-    record(problem.start, problem.loss(problem.start) + problem.prior(problem.start))
+    inside = np.clip(problem.start, problem.low, problem.high)
+    record(inside, problem.loss(inside) + problem.prior(inside))
     weights = learn(problem, options.learning, record)
 
     matrix = problem.gauss_newton(weights)
     gauge = find_gauge(problem, matrix, layout.places)
-    weights = np.clip(gauge.restore(weights, problem.start), problem.low, problem.high)
+    weights = gauge.restore(problem, weights)
     uncertainty = standard_errors(problem, weights, matrix, gauge) if options.errors else None
     columns = layout.size
     errors = uncertainty.standard_errors[:, :columns] if uncertainty else None

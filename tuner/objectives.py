@@ -18,44 +18,56 @@ import numpy as np
 from numba.core import types
 
 from games.jit import Entry
-from tuner.unit import entry
+from tuner.exponential import exp_minus
+from tuner.unit import entry, inner
 
 BLOCK = 512
 numbers = types.CPointer(types.float64)
 SIGNATURE = types.float64(types.int64, types.float64, numbers, numbers, numbers, numbers)
 
 
-@entry(SIGNATURE)
+@inner(types.float64(types.int64, types.float64, numbers, numbers))
+def _weighted_logs(n, scale, evaluation, weight):
+    """Sum of (weight - 1) * log(1 + exp(-|logit|)): nothing, unless positions are weighted."""
+    same, loss = True, 0.0
+    for i in range(n):
+        same &= weight[i] == 1.0
+    if not same:
+        for i in range(n):
+            loss += (weight[i] - 1.0) * math.log1p(math.exp(-abs(2.0 * scale * evaluation[i])))
+    return loss
+
+
+@entry(SIGNATURE, fastmath={"reassoc"})
 def cross_entropy(n, scale, evaluation, outcome, weight, curvature):
     """Cross-entropy of n positions; `evaluation` is replaced by weight * residual."""
-    loss, product = 0.0, 1.0
+    loss, product = _weighted_logs(n, scale, evaluation, weight), 1.0
     for i in range(n):
         logit = 2.0 * scale * evaluation[i]
-        q = 0.5 + 0.5 * outcome[i]
-        small = math.exp(-abs(logit))
+        q, w = 0.5 + 0.5 * outcome[i], weight[i]
+        small = exp_minus(abs(logit))
         larger = 1.0 / (1.0 + small)
         p = larger if logit >= 0.0 else small * larger
-        w = weight[i]
         # log p of the larger side is log(1 + small); a product of factors below 2 needs one logarithm a block
-        if w == 1.0:
-            product *= 1.0 + small
-        else:
-            loss += w * math.log1p(small)
+        product *= 1.0 + small
         loss += w * (max(logit, 0.0) - q * logit)
         evaluation[i] = w * 2.0 * scale * (p - q)
-        curvature[i] = w * 4.0 * scale * scale * p * (1.0 - p)
+        curvature[i] = w * 4.0 * scale * scale * small * larger * larger
     return loss + math.log(product)
 
 
-@entry(SIGNATURE)
+@entry(SIGNATURE, fastmath={"reassoc"})
 def mse(n, scale, evaluation, outcome, weight, curvature):
     """Squared error of n positions; `evaluation` is replaced by weight * residual."""
     loss = 0.0
     for i in range(n):
-        q = 0.5 + 0.5 * outcome[i]
-        p = 0.5 + 0.5 * math.tanh(scale * evaluation[i])
-        slope = 2.0 * scale * p * (1.0 - p)
-        error, w = p - q, weight[i]
+        logit = 2.0 * scale * evaluation[i]
+        q, w = 0.5 + 0.5 * outcome[i], weight[i]
+        small = exp_minus(abs(logit))
+        larger = 1.0 / (1.0 + small)
+        p = larger if logit >= 0.0 else small * larger
+        slope = 2.0 * scale * small * larger * larger
+        error = p - q
         loss += w * error * error
         evaluation[i] = w * 2.0 * error * slope
         curvature[i] = w * 2.0 * slope * slope

@@ -60,7 +60,7 @@ class _Reader:
     def __init__(self, path: Path, layout: Layout, game: str, add_missing: bool) -> None:
         self.path, self.layout, self.game, self.add_missing = path, layout, game, add_missing
         self.missing: list[str] = []
-        self.unknown_allowed = False  # `~` for the standard error of what the data do not tell
+        self.unknown_allowed = False  # standard errors may be `~`, and as large as they like
 
     def fail(self, node: Node, text: str):
         raise InputError(f"{self.path}:{node.line}: {text}")
@@ -84,7 +84,7 @@ class _Reader:
         if self.unknown_allowed and node.value == UNKNOWN:
             return math.nan
         value = self.number(node, what)
-        if abs(value) > LARGEST_WEIGHT:
+        if abs(value) > LARGEST_WEIGHT and not self.unknown_allowed:
             self.fail(node, f"{what} is {node.value}, expected centipawns between {-LARGEST_WEIGHT:g} and {LARGEST_WEIGHT:g}")
         return value
 

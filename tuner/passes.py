@@ -31,7 +31,15 @@ cube_type = types.Array(types.float64, 3, "C")
 order_type = types.Array(types.int64, 1, "C")
 
 # unsigned places: a signed one is tested for being negative at every access
-ONE, TWO, THREE, FOUR = (np.uint64(n) for n in (1, 2, 3, 4))
+ZERO, ONE, TWO, THREE, FOUR = (np.uint64(n) for n in range(5))
+
+
+@jit.intrinsic(types.int64, (types.boolean, types.int64),
+               lambda builder, values: builder.select(values[0], values[1], values[1].type(0)))
+def when(condition, number):
+    """The number, or zero."""
+    return number if condition else 0
+
 
 call_objective = jit.address_call(types.float64, SIGNATURE.args)
 
@@ -59,12 +67,42 @@ def _forward(index, count, row, phase, outcome, weight, table, begin, n, evaluat
             c += line[index[k + TWO]] * count[k + TWO]
             d += line[index[k + THREE]] * count[k + THREE]
             k += FOUR
-        while k < end:
-            a += line[index[k]] * count[k]
-            k += ONE
+        # up to three are left: three are taken, some of them zero times, because the processor would guess the number
+        # wrongly more often than not
+        left = end - k
+        if k + THREE <= np.uint64(len(index)):
+            x, y, z = np.int64(count[k]), np.int64(count[k + ONE]), np.int64(count[k + TWO])
+            a += line[index[k]] * np.float64(when(left > ZERO, x))
+            b += line[index[k + ONE]] * np.float64(when(left > ONE, y))
+            c += line[index[k + TWO]] * np.float64(when(left > TWO, z))
+        else:
+            while k < end:
+                a += line[index[k]] * count[k]
+                k += ONE
         evaluation[i] = (a + b) + (c + d)
         outcomes[i] = outcome[position]
         weights[i] = weight[position]
+
+
+@inner(types.void(index_type, count_type, types.uint64, types.uint64, types.float64, vector_type), forceinline=True)
+def _scatter(index, count, k, end, error, line):
+    """Add error * count to the columns of nonzeros k:end; as in `_forward`, the last three are always taken."""
+    while k + FOUR <= end:
+        line[index[k]] += error * count[k]
+        line[index[k + ONE]] += error * count[k + ONE]
+        line[index[k + TWO]] += error * count[k + TWO]
+        line[index[k + THREE]] += error * count[k + THREE]
+        k += FOUR
+    left = end - k
+    if k + THREE <= np.uint64(len(index)):
+        x, y, z = np.int64(count[k]), np.int64(count[k + ONE]), np.int64(count[k + TWO])
+        line[index[k]] += error * np.float64(when(left > ZERO, x))
+        line[index[k + ONE]] += error * np.float64(when(left > ONE, y))
+        line[index[k + TWO]] += error * np.float64(when(left > TWO, z))
+    else:
+        while k < end:
+            line[index[k]] += error * count[k]
+            k += ONE
 
 
 @entry(types.float64(index_type, count_type, row_type, phase_type, outcome_type, outcome_type, matrix_type, ranges_type,
@@ -84,8 +122,7 @@ def loss_gradient(index, count, row, phase, outcome, weight, table, ranges, obje
                 line = gradient[phase[position]]
                 error = residual[i]
                 line[last] += error
-                for k in range(np.uint64(row[position]), np.uint64(row[position + 1])):
-                    line[index[k]] += error * count[k]
+                _scatter(index, count, np.uint64(row[position]), np.uint64(row[position + 1]), error, line)
     return loss
 
 

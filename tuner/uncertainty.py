@@ -50,7 +50,7 @@ def standard_errors(problem: Problem, weights: np.ndarray, matrix: np.ndarray, g
     meat -= np.outer(prior, prior) / names  # the scores sum to minus the prior's gradient at the optimum
     # the prior pulls by precision * (mean - weights), which is as uncertain as the weights were before the data
     meat[np.diag_indices(len(free))] += problem.precision.ravel()[free] * n * problem.design_effect
-    inverse, _ = lapack.dpotri(factor, lower=1)
+    inverse = lapack.dpotri(factor, lower=1)[0] if len(chosen) else factor
     inverse = np.tril(inverse) + np.tril(inverse, -1).T
     inverse /= np.outer(scale[chosen], scale[chosen])
     bread, naive = np.zeros_like(meat), np.zeros_like(meat)

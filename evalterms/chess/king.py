@@ -1,10 +1,11 @@
 """King safety: the shelter of our king, and our attack on theirs."""
 
+import numpy as np
+
 from evalterms.chess.squares import FILE_A, down
 from evalterms.term import Term
 from games.bits import EMPTY, lowest, popcount
 from games.chess.attacks import bishop_attacks, knight_attacks, rook_attacks
-import numpy as np
 
 king = Term("king")
 SHELTER = king.parameter("shelter", 8)
@@ -25,8 +26,9 @@ CHECK_QUEEN = king.parameter("check_queen")
 
 @king.counts
 def count_king(us, them, emit):
-    """The rank of the rearmost pawn of each side (0: none) on the king's file and beside it; squares of the enemy
-    king's zone attacked by each kind, how many kinds attack it, its weak squares, and safe checks by each kind."""
+    """The lowest rank, as we see it, of each side's pawns (0: none) on our king's file and beside it; squares of the
+    enemy king's zone (those next to it, and one row further towards us) attacked by each kind, how many kinds attack
+    it, its weak squares (ours alone, or defended once and not by a pawn), and safe checks by each kind."""
     file = lowest(us.king) & 7
     for offset in range(-1, 2):
         if 0 <= file + offset < 8:
@@ -48,7 +50,7 @@ def count_king(us, them, emit):
     emit(ZONE_BISHOP, popcount(by_bishops))
     emit(ZONE_ROOK, popcount(by_rooks))
     emit(ZONE_QUEEN, popcount(by_queens))
-    kinds = (by_knights != EMPTY) + (by_bishops != EMPTY) + (by_rooks != EMPTY) + (by_queens != EMPTY)
+    kinds = int(by_knights != EMPTY) + int(by_bishops != EMPTY) + int(by_rooks != EMPTY) + int(by_queens != EMPTY)
     emit(ZONE_ATTACKERS + kinds, 1)
     emit(ZONE_WEAK, popcount(zone & us.attacks & ~them.double_attacks & ~them.pawn_attacks))
 

@@ -1,6 +1,6 @@
 """Pawn structure."""
 
-from evalterms.chess.squares import distance, down, fill_down, fill_up, files, sideways, up
+from evalterms.chess.squares import distance, down, files, fill_down, fill_up, sideways, up
 from evalterms.term import Term
 from games.bits import EMPTY, bit, lowest, popcount, without_lowest
 
@@ -24,8 +24,9 @@ PASSED_THEIR_KING = pawns.parameter("passed_their_king", 8)
 
 @pawns.counts
 def count_pawn_structure(us, them, emit):
-    """Weak pawns by kind; defended, neighbouring, blocked, candidate and passed pawns by rank (0 is the first);
-    the distances of both kings from the square before a passed pawn."""
+    """Weak pawns by kind (backward: an enemy pawn attacks its next square, and no pawn beside or behind it can defend
+    that one; exposed: no enemy pawn ahead on the file); defended, neighbouring, blocked, candidate and passed pawns by
+    rank (0 is the first); the distances of both kings from the square before a passed pawn."""
     ahead = fill_down(down(them.pawns))  # squares with an enemy pawn ahead on the file
     guarded = fill_down(them.pawn_attacks)  # squares that an enemy pawn guards, or that lie before one
     beside = sideways(files(us.pawns))

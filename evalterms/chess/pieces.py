@@ -1,6 +1,6 @@
 """What makes a knight, bishop, rook or queen well or badly placed beyond its square."""
 
-from evalterms.chess.squares import DARK, LIGHT, RANK_7, RANK_8, RANKS_4_TO_6, down, fill_down, files
+from evalterms.chess.squares import DARK, LIGHT, RANK_7, RANK_8, RANKS_4_TO_6, down, files, fill_down
 from evalterms.term import Term
 from games.bits import popcount
 

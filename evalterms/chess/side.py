@@ -9,7 +9,17 @@ import numpy as np
 from numba.core import types
 
 from games.bits import EMPTY, ONE, flip, lowest, popcount, without_lowest
-from games.chess.attacks import bishop_attacks, king_attacks, knight_attacks, pawn_attacks_up, rook_attacks
+from games.chess.attacks import (
+    NINE,
+    NOT_A,
+    NOT_H,
+    SEVEN,
+    bishop_attacks,
+    king_attacks,
+    knight_attacks,
+    pawn_attacks_up,
+    rook_attacks,
+)
 from games.chess.position import black_to_move, position_type
 from games.chess.unit import inner
 
@@ -47,7 +57,7 @@ def side_of(pawns, knights, bishops, rooks, queens, king, occupied, to_move):
     by_pawns = pawn_attacks_up(pawns)
     by_king = king_attacks(lowest(king))
     attacks = by_pawns | by_king
-    double = by_pawns & by_king
+    double = by_pawns & by_king | (pawns & NOT_A) << SEVEN & (pawns & NOT_H) << NINE
     by_knights, by_bishops, by_rooks, by_queens = EMPTY, EMPTY, EMPTY, EMPTY
     rest = knights
     while rest:

@@ -1,9 +1,10 @@
 """Space and the right to move."""
 
+import numpy as np
+
 from evalterms.chess.squares import CENTRE_FILES, RANKS_2_TO_4, down, fill_down
 from evalterms.term import Term
 from games.bits import popcount
-import numpy as np
 
 space = Term("space")
 SAFE_SQUARES = space.parameter("safe_squares")

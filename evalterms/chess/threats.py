@@ -25,7 +25,8 @@ RESTRICTED = threats.parameter("restricted")
 
 @threats.counts
 def count_threats(us, them, emit):
-    """Enemy pieces attacked by a lesser piece, or attacked and not defended; squares disputed with the enemy."""
+    """Enemy pieces attacked by a lesser piece, or attacked and not defended (loose; a minor piece is so for a rook if no
+    pawn defends it); safe pawn steps that would attack a piece; empty squares disputed with one enemy piece."""
     minors = them.knights | them.bishops
     loose = ~them.attacks
     emit(PAWN_KNIGHT, popcount(us.pawn_attacks & them.knights))

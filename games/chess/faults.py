@@ -32,3 +32,11 @@ SENTENCES = {
     TOO_LONG: "the game is longer than the reader's limit",
     EPD_RESULT: 'no result: expected c9 "1-0", [0.5] or [1.0]',
 }
+
+
+def kind_of(fault: int) -> str:
+    """The sentence without the token and the ply of one case: what faults are counted by."""
+    sentence = SENTENCES[fault].replace(" at ply {ply}", "")
+    if sentence.startswith("{token!r}"):
+        return sentence.replace("{token!r}", "text that")
+    return sentence.replace(" {token!r}", "")

@@ -8,7 +8,7 @@ import numba
 import numpy as np
 from numba.core import types
 
-from games.bits import EMPTY, ONE, bit, lowest, without_lowest
+from games.bits import EMPTY, bit, lowest, without_lowest
 from games.chess.attacks import (
     NOT_A,
     NOT_H,

@@ -11,7 +11,6 @@ from games.chess import faults
 from games.chess.collect import ALL, QUIET, RESOLVE, collect, identify, keep_new
 from games.chess.fen import START, position
 from games.chess.movetext import (
-    BEGIN,
     BLACK_ELO,
     FAULT,
     FAULT_AT,
@@ -84,7 +83,7 @@ def read(source: str | Path, options: ReadOptions, report: ReadReport, note: Cal
             if options.strict:
                 raise InputError(f"{where}: {reason}; mend it, or leave out --strict to skip such games")
             note(f"{where}: {reason}; game skipped")
-            kind = faults.SENTENCES[int(rows[i, FAULT])].split("{")[0].strip(" '\"(")
+            kind = faults.kind_of(int(rows[i, FAULT]))
             report.faults[kind] = report.faults.get(kind, 0) + 1
         report.games += found.count
         report.bytes = place + len(found.text)

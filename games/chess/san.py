@@ -207,8 +207,8 @@ def read_san(p, text, i, end):
             if kind == NO_KIND:
                 return -faults.ILLEGAL
             # a king that goes two squares from the e file, or onto its own rook, castles
-            if kind == KING and source >> 3 == target >> 3 and castling_rights(p):
-                ours = p.black if black_to_move(p) else p.white
+            ours = p.black if black_to_move(p) else p.white
+            if kind == KING and ours & bit(source) and source >> 3 == target >> 3 and castling_rights(p):
                 if ours & p.rooks & bit(target) or (file == 4 and (target_file == 6 or target_file == 2)):
                     return castling_move(p, target > source)
     if kind == PAWN:

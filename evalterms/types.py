@@ -1,0 +1,101 @@
+"""What Numba's type inference says about a term, in a user's words.
+
+Mixing a set of squares (uint64) with a plain integer is legal Python, and a trap: compiled, `set & 1` is signed, so that
+a later `>>` drags the sign along, and `set < 1` compares floating-point numbers.
+"""
+
+from __future__ import annotations
+
+import operator
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+
+from numba.core import errors, ir, types
+from numba.core.dispatcher import Dispatcher
+
+from evalterms.emit import EmitterType, count_emitter_type
+from evalterms.term import Term
+
+_SHIFTS = {operator.lshift, operator.rshift, operator.ilshift, operator.irshift}  # keep the type of what is shifted
+_HINTS = (
+    (r"Untyped global name '(\w+)'.*<class 'function'>",
+     r"\1 is not compiled; a helper function needs a decorator with its types, such as @inner('uint64(uint64)')"),
+    (r"make_function", "a function, lambda or comprehension inside a term cannot be compiled; write a loop"),
+    (r"Unknown attribute '(\w+)' of type (\w+)\(.*", r"\2 has no field \1"),
+)
+
+
+def complaints(term: Term, view: ModuleType) -> Iterator[tuple[str, str]]:
+    """Pairs of `file:line` and text: why the term cannot be compiled, or what in it, and in what it calls, is a trap."""
+    arguments = (view.side_type, view.side_type, count_emitter_type)
+    try:
+        term.function.compile(arguments)
+    except (errors.NumbaError, errors.UnsupportedBytecodeError, TypeError, ValueError) as problem:
+        yield _located(problem, term.function.py_func.__code__.co_filename)
+        return
+    for function in _reached(term.function):
+        for compiled in function.overloads.values():
+            for line, text in _traps(compiled.type_annotation):
+                yield f"{function.py_func.__code__.co_filename}:{line}", text
+
+
+def _located(problem: Exception, file: str) -> tuple[str, str]:
+    """The line and the one sentence of Numba's message that tell what is wrong."""
+    whole = str(problem)
+    place = re.search(re.escape(Path(file).name) + r"\"?,? (?:line |\()(\d+)", whole)
+    line = problem.loc.line if getattr(problem, "loc", None) else place and place[1]
+    lines = [text for text in whole.splitlines() if text and not text.startswith("Failed in ")]
+    text = re.sub(r"\.? Raised from .*", "", lines[0]) if lines else type(problem).__name__
+    for pattern, hint in _HINTS:
+        if re.search(pattern, text):
+            text = re.sub(f".*{pattern}.*", hint, text)
+            break
+    return f"{file}:{line}" if line else file, f"cannot be compiled: {text}"
+
+
+def _reached(function: Dispatcher) -> list[Dispatcher]:
+    """The function and those that it calls."""
+    found, pending = {}, [function]
+    while pending:
+        one = pending.pop()
+        if id(one) not in found:
+            found[id(one)] = one
+            code, known = one.py_func.__code__, one.py_func.__globals__
+            pending += [known[name] for name in code.co_names if isinstance(known.get(name), Dispatcher)]
+    return list(found.values())
+
+
+def _traps(annotation) -> Iterator[tuple[int, str]]:
+    for block in annotation.blocks.values():
+        for statement in block.body:
+            value = getattr(statement, "value", None)
+            if isinstance(value, ir.Expr) and value.op in ("binop", "inplace_binop"):
+                kinds = [annotation.typemap[operand.name] for operand in (value.lhs, value.rhs)]
+                if value.fn not in _SHIFTS and _mixed(kinds) and not _compares_with_zero(value.fn, kinds):
+                    shown = " and ".join("a set of squares (uint64)" if _unsigned(kind) else "a plain integer" for kind in kinds)
+                    yield statement.loc.line, f"mixes {shown}; use np.uint64(...) or a constant of games.bits"
+            elif isinstance(value, ir.Expr) and value.op == "call" and _emits(annotation.typemap[value.func.name]):
+                for what, operand in zip(("index", "count"), value.args, strict=True):
+                    kind = annotation.typemap[operand.name]
+                    if not isinstance(kind, (types.Integer, types.IntegerLiteral, types.Boolean)):
+                        yield statement.loc.line, f"the {what} that it emits is a {kind}, expected a whole number"
+
+
+def _emits(kind) -> bool:
+    return isinstance(kind, EmitterType)
+
+
+def _unsigned(kind) -> bool:
+    return isinstance(kind, types.Integer) and not kind.signed
+
+
+def _mixed(kinds) -> bool:
+    signed = [isinstance(kind, types.IntegerLiteral) or isinstance(kind, types.Integer) and kind.signed for kind in kinds]
+    return any(signed) and any(_unsigned(kind) for kind in kinds)
+
+
+def _compares_with_zero(function, kinds) -> bool:
+    zero = any(isinstance(kind, types.IntegerLiteral) and kind.literal_value == 0 for kind in kinds)
+    return zero and function in (operator.eq, operator.ne)

@@ -1,0 +1,231 @@
+"""What the terms of chess count, written once more with python-chess: square by square, colour by colour, no bitboards.
+
+`counts(board, colour)` says how often each number applies to one side, by its label in the layout.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import chess
+from chess import BISHOP, KING, KNIGHT, PAWN, QUEEN, ROOK
+
+PIECES = {PAWN: "pawn", KNIGHT: "knight", BISHOP: "bishop", ROOK: "rook", QUEEN: "queen", KING: "king"}
+
+
+def counts(board: chess.Board, us: chess.Color) -> Counter[str]:
+    found = Counter()
+    for topic in TOPICS:
+        found.update(topic(Side(board, us), Side(board, not us)))
+    return found
+
+
+class Side:
+    """Questions about one colour; `row` 0 is its own first rank."""
+
+    def __init__(self, board: chess.Board, colour: chess.Color) -> None:
+        self.board, self.colour = board, colour
+        self.forward = 1 if colour else -1
+        self.men = {square: piece.piece_type for square, piece in board.piece_map().items() if piece.color == colour}
+        self.king = board.king(colour)
+        self.attackers = {square: [self.men[a] for a in board.attackers(colour, square)] for square in chess.SQUARES}
+
+    def row(self, square: int) -> int:
+        return square // 8 if self.colour else 7 - square // 8
+
+    def squares(self, *kinds: int) -> list[int]:
+        return [square for square, kind in self.men.items() if kind in kinds]
+
+    def pawns_on(self, file: int) -> list[int]:
+        """Rows, as this side sees them, of its pawns on a file; none off the board."""
+        return [self.row(square) for square in self.squares(PAWN) if square % 8 == file]
+
+    def attacks(self, square: int, *kinds: int) -> bool:
+        return any(not kinds or kind in kinds for kind in self.attackers[square])
+
+    def ahead(self, square: int) -> int | None:
+        """The square before this one; None at the edge."""
+        return square + 8 * self.forward if self.row(square) < 7 else None
+
+    def seen(self, row: int) -> int:
+        """A row of the opponent's, as this side counts."""
+        return 7 - row
+
+
+def king_moves(a: int, b: int) -> int:
+    return max(abs(a % 8 - b % 8), abs(a // 8 - b // 8))
+
+
+def material(us: Side, them: Side) -> Counter[str]:
+    return Counter(f"material.{PIECES[kind]}" for kind in us.men.values() if kind != KING)
+
+
+def piece_square(us: Side, them: Side) -> Counter[str]:
+    return Counter(f"piece_square.{PIECES[kind]}[{us.row(square)}][{square % 8}]" for square, kind in us.men.items())
+
+
+def mobility(us: Side, them: Side) -> Counter[str]:
+    found = Counter()
+    for square in us.squares(KNIGHT, BISHOP, ROOK, QUEEN):
+        reached = [to for to in us.board.attacks(square)
+                   if us.men.get(to) not in (PAWN, KING) and not them.attacks(to, PAWN)]
+        found[f"mobility.{PIECES[us.men[square]]}[{len(reached)}]"] += 1
+    return found
+
+
+def pawns(us: Side, them: Side) -> Counter[str]:
+    found = Counter()
+    for square in us.squares(PAWN):
+        row, file, step = us.row(square), square % 8, us.ahead(square)
+        beside = us.pawns_on(file - 1) + us.pawns_on(file + 1)
+        enemies_ahead = [r for r in map(us.seen, them.pawns_on(file)) if r > row]
+        doubled = any(r > row for r in us.pawns_on(file))
+        supporters = [r for r in beside if r <= row]
+        sentries = [r for f in (file - 1, file + 1) for r in map(us.seen, them.pawns_on(f)) if r > row]
+        weakness = None
+        if not beside:
+            weakness = "isolated"
+        elif not supporters and them.attacks(step, PAWN):
+            weakness = "backward"
+        found["pawns.doubled"] += doubled
+        if weakness:
+            found[f"pawns.{weakness}"] += 1
+            found[f"pawns.{weakness}_exposed"] += not enemies_ahead
+        found[f"pawns.defended[{row}]"] += us.attacks(square, PAWN)
+        found[f"pawns.phalanx[{row}]"] += row in beside
+        found[f"pawns.blocked[{row}]"] += them.men.get(step) == PAWN
+        if doubled or enemies_ahead:
+            continue
+        if sentries:
+            found[f"pawns.candidate[{row}]"] += len(supporters) >= len(sentries)
+            continue
+        found[f"pawns.passed[{row}]"] += 1
+        found[f"pawns.passed_blocked[{row}]"] += step in them.men
+        found[f"pawns.passed_safe_step[{row}]"] += step not in them.men and not them.attacks(step)
+        found[f"pawns.passed_defended[{row}]"] += us.attacks(square, PAWN)
+        found[f"pawns.passed_our_king[{king_moves(us.king, step)}]"] += 1
+        found[f"pawns.passed_their_king[{king_moves(them.king, step)}]"] += 1
+    return found
+
+
+def light(square: int) -> bool:
+    return (square % 8 + square // 8) % 2 == 1
+
+
+def is_outpost(us: Side, them: Side, square: int) -> bool:
+    """Held by a pawn, on rows 4 to 6, and no enemy pawn can come to attack it."""
+    if not 3 <= us.row(square) <= 5 or not us.attacks(square, PAWN):
+        return False
+    return not any(us.seen(r) > us.row(square) for f in (square % 8 - 1, square % 8 + 1) for r in them.pawns_on(f))
+
+
+def pieces(us: Side, them: Side) -> Counter[str]:
+    found = Counter()
+    bishops = us.squares(BISHOP)
+    found["pieces.bishop_pair"] = len({light(square) for square in bishops}) == 2
+    for square in bishops:
+        found["pieces.bishop_pawns"] += sum(light(pawn) == light(square) for pawn in us.squares(PAWN))
+    for square in chess.SQUARES:
+        if is_outpost(us, them, square):
+            kind = us.men.get(square)
+            found["pieces.knight_outpost"] += kind == KNIGHT
+            found["pieces.bishop_outpost"] += kind == BISHOP
+            found["pieces.knight_near_outpost"] += kind is None and us.attacks(square, KNIGHT)
+    for square in us.squares(KNIGHT, BISHOP):
+        step = us.ahead(square)
+        found["pieces.minor_behind_pawn"] += us.men.get(step) == PAWN or them.men.get(step) == PAWN
+    for square in us.squares(ROOK):
+        if not us.pawns_on(square % 8):
+            found["pieces.rook_half_open_file" if them.pawns_on(square % 8) else "pieces.rook_open_file"] += 1
+        queens = us.squares(QUEEN) + them.squares(QUEEN)
+        found["pieces.rook_queen_file"] += any(queen % 8 == square % 8 for queen in queens)
+    if us.row(them.king) == 7 or any(us.row(pawn) == 6 for pawn in them.squares(PAWN)):
+        for kind in (ROOK, QUEEN):
+            found[f"pieces.{PIECES[kind]}_seventh"] += sum(us.row(square) == 6 for square in us.squares(kind))
+    return found
+
+
+def king(us: Side, them: Side) -> Counter[str]:
+    found = Counter()
+    for file in range(us.king % 8 - 1, us.king % 8 + 2):
+        if 0 <= file <= 7:
+            beside = "" if file == us.king % 8 else "_beside"
+            found[f"king.shelter{beside}[{min(us.pawns_on(file), default=0)}]"] += 1
+            found[f"king.storm{beside}[{min(map(us.seen, them.pawns_on(file)), default=0)}]"] += 1
+    ring = [square for square in chess.SQUARES if king_moves(square, them.king) <= 1]
+    zone = {*ring, *(square for square in map(them.ahead, set(ring) - {them.king}) if square is not None)}
+    kinds = 0
+    for kind in (KNIGHT, BISHOP, ROOK, QUEEN):
+        attacked = sum(us.attacks(square, kind) for square in zone)
+        found[f"king.zone_{PIECES[kind]}"] = attacked
+        kinds += attacked > 0
+        found[f"king.check_{PIECES[kind]}"] = sum(
+            us.attacks(square, kind) and square not in us.men and not them.attacks(square)
+            and gives_check(us, kind, square, them.king) for square in chess.SQUARES)
+    found[f"king.zone_attackers[{kinds}]"] = 1
+    found["king.zone_weak"] = sum(us.attacks(square) and len(them.attackers[square]) < 2 and not them.attacks(square, PAWN)
+                                  for square in zone)
+    return found
+
+
+def gives_check(us: Side, kind: int, square: int, target: int) -> bool:
+    """Whether a piece of this kind, added on a square, would attack the target."""
+    board = us.board.copy(stack=False)
+    board.set_piece_at(square, chess.Piece(kind, us.colour))
+    return target in board.attacks(square)
+
+
+def threats(us: Side, them: Side) -> Counter[str]:
+    found = Counter()
+
+    def count(name, hit):
+        found[f"threats.{name}"] += bool(hit)
+
+    for square, kind in them.men.items():
+        loose, held_by_pawn = not them.attacks(square), them.attacks(square, PAWN)
+        minor, name = kind in (KNIGHT, BISHOP), PIECES[kind]
+        if kind in (KNIGHT, BISHOP, ROOK, QUEEN):
+            count(f"pawn_attacks_{name}", us.attacks(square, PAWN))
+            count("pawn_push", not us.attacks(square, PAWN) and square in push_attacks(us, them))
+        if us.attacks(square, KNIGHT, BISHOP):
+            count("minor_attacks_minor", minor)
+            count("minor_attacks_rook", kind == ROOK)
+            count("minor_attacks_queen", kind == QUEEN)
+            count("minor_attacks_loose_pawn", kind == PAWN and loose)
+        if us.attacks(square, ROOK):
+            count("rook_attacks_loose_pawn", kind == PAWN and loose)
+            count("rook_attacks_loose_minor", minor and not held_by_pawn)
+            count("rook_attacks_queen", kind == QUEEN)
+        count("king_attacks_loose", us.attacks(square, KING) and loose)
+        count("hanging", kind not in (PAWN, KING) and us.attacks(square) and loose)
+    for square in set(chess.SQUARES) - us.men.keys() - them.men.keys():
+        count("restricted", us.attacks(square) and len(them.attackers[square]) == 1 and not them.attacks(square, PAWN))
+    return found
+
+
+def push_attacks(us: Side, them: Side) -> set[int]:
+    """Squares that pawns would attack after one or two steps to where they do not hang."""
+    reached = set()
+    for pawn in us.squares(PAWN):
+        square = pawn
+        for _ in range(2 if us.row(pawn) == 1 else 1):
+            square = us.ahead(square)
+            if square in us.men or square in them.men:
+                break
+            if not them.attacks(square, PAWN) and (us.attacks(square) or not them.attacks(square)):
+                reached |= set(chess.SquareSet(chess.BB_PAWN_ATTACKS[us.colour][square]))
+    return reached
+
+
+def space(us: Side, them: Side) -> Counter[str]:
+    found = Counter({"space.tempo": int(us.board.turn == us.colour)})
+    for square in chess.SQUARES:
+        if 2 <= square % 8 <= 5 and 1 <= us.row(square) <= 3:
+            safe = us.men.get(square) != PAWN and not them.attacks(square, PAWN)
+            found["space.safe_squares"] += safe
+            behind = any(r > us.row(square) for r in us.pawns_on(square % 8))
+            found["space.behind_pawns"] += safe and behind and not them.attacks(square)
+    return found
+
+
+TOPICS = (material, piece_square, mobility, pawns, pieces, king, threats, space)

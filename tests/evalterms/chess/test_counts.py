@@ -1,0 +1,98 @@
+"""What the terms of chess count, against python-chess."""
+
+import chess
+import numpy as np
+
+from evalterms.emit import pack
+from games.chess.fen import fen, position
+from tests.evalterms.chess.brute_force import counts
+from tests.evalterms.support import engine, sample_positions, some_positions
+
+LABELS = engine("chess").layout.labels()
+# what random and real play rarely show
+CRAFTED = (
+    "8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 w - - 0 1",
+    "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1",
+    "4k3/P6p/1P4p1/2P2p2/3Pp3/8/8/4K3 b - - 0 1",
+    "3Q4/8/8/8/3Q4/8/k6K/3Q4 w - - 0 1",
+    "k7/8/1NB5/PPPP4/pppp4/5nb1/8/7K b - - 0 1",
+    "2kr4/ppp4R/8/8/8/8/PPP4r/2KR4 w - - 0 1",
+    "7k/3PPP2/3pPp2/8/8/2PpP3/2ppp3/7K w - - 0 1",
+    "7k/8/8/3Q4/8/8/8/K7 b - - 0 1",
+    "rnbqkb1r/pp1p1pPp/8/2p1pP2/1P1P4/3P3P/P1P5/RNBQKBNR w KQkq e6 0 1",
+    "r1b4r/1P1P1P1P/k5q1/8/8/1Q5K/p1p1p1p1/R1B4R w - - 0 1",
+)
+
+
+def both(board: chess.Board) -> dict[str, int]:
+    """White's counts less Black's, without the zeros."""
+    ours, theirs = counts(board, chess.WHITE), counts(board, chess.BLACK)
+    ours.subtract(theirs)
+    return {label: int(count) for label, count in ours.items() if count}
+
+
+def counted(rows: np.ndarray) -> list[dict[str, int]]:
+    """The same, counted by the terms."""
+    found = engine("chess").coefficients(rows)
+    starts = np.concatenate([[0], found.ends[:-1]])
+    return [{LABELS[i]: int(n) for i, n in zip(found.index[a:b], found.count[a:b], strict=True)}
+            for a, b in zip(starts, found.ends, strict=True)]
+
+
+def boards(number: int, seed: int) -> np.ndarray:
+    """Real and random positions (n, 10)."""
+    rows = some_positions("chess")
+    return rows[np.random.default_rng(seed).permutation(len(rows))[:number]]
+
+
+def test_every_count_agrees_with_brute_force():
+    rows = np.concatenate([[position(text) for text in CRAFTED], boards(250, 1), some_positions("chess")[-250::5]])
+    for words, found in zip(rows, counted(rows), strict=True):
+        assert found == both(chess.Board(fen(words))), fen(words)
+
+
+def test_brute_force_knows_every_parameter():
+    names = set()
+    for text in (chess.STARTING_FEN, *CRAFTED):
+        names |= {label.split("[")[0] for colour in chess.COLORS
+                  for label in counts(chess.Board(text), colour)}
+    assert names == {place.path for place in engine("chess").layout.places}
+
+
+def test_turning_the_board_round_negates_every_count_and_the_evaluation():
+    rows = boards(400, 2)
+    turned = np.array([position(chess.Board(fen(words)).mirror().fen()) for words in rows])
+    assert counted(turned) == [{label: -n for label, n in found.items()} for found in counted(rows)]
+    glue, size = engine("chess").composition.glue, engine("chess").layout.size
+    packed = pack(*np.random.default_rng(5).normal(0, 60, (2, size)))
+    one, other = np.zeros(len(rows), np.int64), np.zeros(len(rows), np.int64)
+    glue.scores(rows, packed, one)
+    glue.scores(turned, packed, other)
+    assert set((one + other).tolist()) <= {0, -1}  # rounded down, 1/256 centipawn
+
+
+def test_phase_is_that_of_pesto():
+    worth = {chess.KNIGHT: 1, chess.BISHOP: 1, chess.ROOK: 2, chess.QUEEN: 4}
+    rows = np.concatenate([boards(300, 3), [position("qqqqkqqq/8/8/8/8/8/8/QQQ1K1QQ w - - 0 1")]])
+    expected = [min(24, sum(worth.get(piece.piece_type, 0) for piece in chess.Board(fen(words)).piece_map().values()))
+                for words in rows]
+    assert engine("chess").coefficients(rows).phase.tolist() == expected
+
+
+# numbers that never apply, and why; everything else is seen in play
+NEVER = {
+    "no pawn stands on the first or the last rank": [
+        *(f"piece_square.pawn[{row}][{file}]" for row in (0, 7) for file in range(8)),
+        *(f"pawns.{name}[{row}]" for row in (0, 7) for name in (
+            "defended", "phalanx", "blocked", "candidate", "passed", "passed_blocked", "passed_defended", "passed_safe_step")),
+        *(f"king.{name}{beside}[7]" for name in ("shelter", "storm") for beside in ("", "_beside"))],
+    "no pawn stands on the first rank to defend one on the second": ["pawns.defended[1]", "pawns.passed_defended[1]"],
+    "no pawn stands on the last rank to stop or guard one on the seventh": ["pawns.blocked[6]", "pawns.candidate[6]"],
+    "a pawn on the fourth rank blocks one on the fifth, which is the enemy's fourth": ["pawns.blocked[3]"],
+}
+
+
+def test_every_number_applies_somewhere_but_those_that_cannot():
+    found = engine("chess").coefficients(sample_positions("chess"))
+    seen = {LABELS[i] for i in np.unique(found.index)}
+    assert set(LABELS) - seen == {label for labels in NEVER.values() for label in labels}

@@ -1,0 +1,29 @@
+"""Run with NUMBA_DISABLE_JIT=1: `python -m tests.evalterms.plain GAME IN.npz OUT.npz` counts in plain Python.
+
+Every emission is checked on the way, and so is that it stays within the parameter that it starts from.
+"""
+
+import importlib
+import sys
+
+import numpy as np
+
+from evalterms.check import count_checked
+from games import jit
+from tuner.engine import make_engine
+
+
+def main(game: str, source: str, target: str) -> None:
+    assert jit.PLAIN
+    given = np.load(source)
+    engine, view = make_engine(game), importlib.import_module(f"evalterms.{game}.view")
+    terms = engine.composition.terms
+    counted = [np.concatenate([count_checked(term, view, position) for term in terms]) for position in given["positions"]]
+    rows = engine.coefficients(given["positions"])
+    scores = np.zeros(len(given["positions"]), np.int64)
+    engine.composition.glue.scores(given["positions"], given["packed"], scores)
+    np.savez(target, checked=counted, coefficients=rows.dense(engine.layout.size), phases=rows.phase, scores=scores)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,162 @@
+"""Labelled positions: results in three spellings, games told by id, bad lines reported."""
+
+from __future__ import annotations
+
+import gzip
+import itertools
+import random
+
+import chess
+import numpy as np
+import pytest
+
+from games import streams
+from games.chess import epd, faults, windows
+from games.chess.fen import position
+from games.streams import InputError
+from tests.games.support import random_boards, read, rows
+
+BOARD = "r1bqkbnr/pppp1ppp/2n5/4p3/4P3/5N2/PPPP1PPP/RNBQKB1R w KQkq -"
+LABELS = [
+    ('c9 "1-0";', 1.0), ('c9 "0-1";', -1.0), ('c9 "1/2-1/2";', 0.0), ('hmvc 3; fmvn 7; c9 "1-0"; id "a 1";', 1.0),
+    ('bm Nf3; ce 31; c9 "0-1";', -1.0), ('c9 "1.0";', 1.0), ('c9 "0.25";', -0.5),
+    ("[1.0]", 1.0), ("[0.5]", 0.0), ("[0.0]", -1.0), ("0 12 [0.5]", 0.0), ("[0.5] 31", 0.0), ("[1]", 1.0), ("[0]", -1.0),
+    ("[ 0.5 ]", 0.0), ("[.75]", 0.5), ("[1-0]", 1.0), ("[1/2-1/2]", 0.0),
+    ("; [1.0]", 1.0), ("0 12; [0.5]", 0.0), (";[0.0]", -1.0), ("; 1.0", 1.0), ("0 1 ; 0.500", 0.0),
+    ("0 1 1-0", 1.0), ("0 1 1/2-1/2", 0.0), ("1-0", 1.0), ("3 4 0.125", -0.75), ("; 0-1", -1.0),
+    ("1.0", 1.0), ("0.5", 0.0), ("0.0", -1.0), ("0-1", -1.0), ("7 1.0", 1.0), ("7 1-0", 1.0), ("7 [1.0]", 1.0),
+]
+
+
+def epd_file(folder, text: str):
+    path = folder / "positions.epd"
+    path.write_bytes(text.encode("latin-1"))
+    return path
+
+
+@pytest.mark.parametrize(("label", "outcome"), LABELS)
+def test_results_are_read_in_every_spelling(label, outcome, tmp_path):
+    batches, report, notes = read(epd_file(tmp_path, f"{BOARD} {label}\n"))
+    assert (notes, report.positions, report.games, report.bad) == ([], 1, 1, 0)
+    assert batches[0].outcomes.tolist() == [outcome]
+    numbers = list(itertools.takewhile(str.isdigit, label.replace(";", " ").split()))
+    counters = " ".join(numbers + ["0", "1"][len(numbers):])
+    assert rows(batches).tolist() == [position(f"{BOARD} {counters}").tolist()]
+
+
+def test_positions_and_results_are_those_that_python_chess_reads(tmp_path):
+    rng, text, wanted, outcomes = random.Random(41), "", [], []
+    for board in random_boards(41, 10, 80):
+        label = rng.choice(["1-0", "0-1", "1/2-1/2"])
+        line = board.epd(c9=label, bm=list(board.legal_moves)[:1], id=f"{len(wanted)}", hmvc=board.halfmove_clock)
+        read_back = chess.Board()
+        assert read_back.set_epd(line)["c9"] == label
+        wanted.append(position(" ".join(board.fen().split()[:4])))
+        outcomes.append({"1-0": 1.0, "0-1": -1.0, "1/2-1/2": 0.0}[label])
+        text += line + "\n"
+    batches, report, _ = read(epd_file(tmp_path, text))
+    assert np.array_equal(rows(batches), wanted)
+    assert np.concatenate([batch.outcomes for batch in batches]).tolist() == outcomes
+    assert report.games == report.positions == len(wanted)
+
+
+@pytest.mark.parametrize(("line", "fault"), [
+    (BOARD, faults.EPD_RESULT),
+    (f"{BOARD} 0 1", faults.EPD_RESULT),
+    (f'{BOARD} bm e4; id "1-0";', faults.EPD_RESULT),
+    (f"{BOARD} [2.0]", faults.EPD_RESULT),
+    (f"{BOARD} [-0.5]", faults.EPD_RESULT),
+    (f"{BOARD} [0.5.5]", faults.EPD_RESULT),
+    (f"{BOARD} []", faults.EPD_RESULT),
+    (f"{BOARD} [win]", faults.EPD_RESULT),
+    (f'{BOARD} c9 "white";', faults.EPD_RESULT),
+    ("nonsense [0.5]", faults.FEN_PLACEMENT),
+    ("8/8/8/8/8/8/8/4K3 w - - [0.5]", faults.FEN_KINGS),
+    ("4k3/8/8/8/8/8/8/4R1K1 w - - [0.5]", faults.FEN_CHECK),
+    ("[0.5]", faults.FEN_PLACEMENT),
+    ("\xff\x00", faults.FEN_PLACEMENT),
+])
+def test_a_bad_line_is_reported_with_its_number_and_byte_and_the_rest_is_read(line, fault, tmp_path):
+    good = f"{BOARD} [1.0]\n"
+    path = epd_file(tmp_path, f"{good}\n# a remark\n{good}  {line}\n{good}")
+    at = 2 * len(good) + len("\n# a remark\n") + 2
+    batches, report, notes = read(path)
+    assert notes == [f"{path}: line 5 (byte {at}): {faults.SENTENCES[fault]}; line skipped"]
+    assert (report.positions, report.bad, report.faults) == (3, 1, {faults.SENTENCES[fault]: 1})
+    assert batches[0].outcomes.tolist() == [1.0] * 3
+    with pytest.raises(InputError, match=rf"positions\.epd: line 5 \(byte {at}\): .*; mend it, or leave out --strict"):
+        read(path, strict=True)
+
+
+def test_undecided_lines_are_counted_and_left_out(tmp_path):
+    _, report, notes = read(epd_file(tmp_path, f'{BOARD} c9 "*";\n{BOARD} [1.0]\n{BOARD} *\n'))
+    assert (report.undecided, report.positions, report.bad, notes) == (2, 1, 0, [])
+
+
+def test_lines_with_the_same_id_are_one_game(tmp_path):
+    names = ["a", "a", "b", None, None, "b", "c"]
+    text = "".join(f"{BOARD} [1.0]" + (f'; id "{name}"' if name else "") + "\n" for name in names)
+    (batch,), report, _ = read(epd_file(tmp_path, text))
+    assert batch.first.tolist() == [0, 2, 3, 4, 5, 6]
+    assert report.games == report.used == 6
+    assert batch.identities[1] == batch.identities[4]  # b
+    assert len(set(batch.identities.tolist())) == 5
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_line_numbers_and_games_do_not_depend_on_the_line_ends(end, tmp_path):
+    lines = [f"{BOARD} [1.0]", "", "bad", f"{BOARD} [0.5]", "bad as well"]
+    (batch,), report, notes = read(epd_file(tmp_path, end.join(lines) + end))
+    assert [note.split("line ")[1].split()[0] for note in notes] == ["3", "5"]
+    (plain,), _, _ = read(epd_file(tmp_path, "\n".join(lines)))
+    assert batch.identities.tolist() == plain.identities.tolist()
+    assert (report.games, report.bad) == (2, 2)
+
+
+def shuffled_lines(seed: int) -> str:
+    rng, text = random.Random(seed), ""
+    for board in random_boards(seed, 6, 40):
+        label = rng.choice(["[1.0]", '; c9 "0-1"', "; [0.5]", "*", "", "[7]"])
+        name = f'; id "{rng.randrange(30)}"' if rng.random() < 0.5 else ""
+        text += f"{board.fen()} {label}{name}" + rng.choice(["\n", "\r\n", "\n\n", "\r"])
+    return text
+
+
+@pytest.mark.parametrize(("window", "room"), [(4, 1 << 15), (60, 1), (500, 7)])
+def test_the_size_of_the_reading_window_changes_nothing(window, room, tmp_path, monkeypatch):
+    path = epd_file(tmp_path, "\xef\xbb\xbf" + shuffled_lines(42))
+
+    def everything():
+        batches, report, notes = read(path, duplicates="positions")
+        identities = [np.repeat(batch.identities, np.diff([*batch.first, len(batch.positions)])) for batch in batches]
+        return (rows(batches).tolist(), np.concatenate([batch.outcomes for batch in batches]).tolist(),
+                np.concatenate(identities).tolist(), report, notes)
+
+    whole = everything()
+    assert whole[3].bad > 20
+    for module, name, value in [(windows, "WINDOW", window), (streams, "PIECE", window),
+                                (streams, "COMPRESSED_PIECE", window), (epd, "ROOM", room)]:
+        monkeypatch.setattr(module, name, value)
+    assert everything() == whole
+
+
+def test_duplicate_positions_are_dropped_even_where_a_whole_stretch_holds_nothing_else(tmp_path, monkeypatch):
+    monkeypatch.setattr(epd, "ROOM", 4)
+    text = f"{BOARD} [1.0]\n" * 10 + f"{chess.STARTING_FEN} [0.5]\n" + f"{BOARD} [0.0]\n" * 10
+    batches, report, _ = read(epd_file(tmp_path, text), duplicates="positions")
+    assert np.array_equal(rows(batches), [position(f"{BOARD} 0 1"), position(chess.STARTING_FEN)])
+    assert (report.positions, report.duplicate_positions, report.games) == (2, 19, 2)
+
+
+@pytest.mark.parametrize("name", ["a.epd", "a.fen", "A.EPD", "a.epd.gz"])
+def test_the_name_of_a_file_tells_that_it_holds_positions(name, tmp_path):
+    path = tmp_path / name
+    content = f"{BOARD} [1.0]\n".encode()
+    path.write_bytes(gzip.compress(content) if name.endswith(".gz") else content)
+    _, report, _ = read(path)
+    assert (report.positions, report.bytes) == (1, len(content))
+
+
+@pytest.mark.parametrize("text", ["", "\n\n", "# only a remark\n"])
+def test_a_file_without_positions_gives_none(text, tmp_path):
+    assert read(epd_file(tmp_path, text))[0] == []

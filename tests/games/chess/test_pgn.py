@@ -1,0 +1,191 @@
+"""Reading PGN: whatever python-chess reads without complaint is read the same, however the bytes arrive."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import random
+
+import chess
+import chess.pgn
+import pytest
+import zstandard
+
+from games import streams
+from games.chess import pgn, windows
+from tests.games.chess.mutation import annotated, originals
+from tests.games.support import (
+    REPOSITORY,
+    games_of,
+    games_of_bytes,
+    oracle_games,
+    packed,
+    random_boards,
+    random_lines,
+    read,
+)
+
+TAGS = '[Event "?"]\n[Result "1-0"]\n\n'
+GOOD = TAGS + "1. e4 e5 2. Nf3 Nc6 3. Bb5 a6 1-0\n\n"
+RESULTS = {"1-0": 1, "0-1": -1, "1/2-1/2": 0, "*": 2}
+
+
+def same_as_python_chess(content: bytes, folder, n: int) -> None:
+    """All n games are accepted, with the start and the moves that python-chess finds."""
+    ours = [(game.reason, game.start, game.moves) for game in games_of_bytes(content, folder)]
+    theirs = oracle_games(content)
+    assert [errors for _, _, errors in theirs] == [[]] * n
+    assert ours == [(None, start, moves) for start, moves, _ in theirs]
+
+
+def test_annotated_games_have_the_moves_and_results_that_python_chess_finds(tmp_path):
+    texts = originals(11, 120)
+    same_as_python_chess(b"".join(texts), tmp_path, 120)
+    results = [chess.pgn.read_headers(io.StringIO(text.decode()))["Result"] for text in texts]
+    assert [game.result for game in games_of_bytes(b"".join(texts), tmp_path)] == [RESULTS[result] for result in results]
+
+
+def test_the_bundled_games_have_the_moves_that_python_chess_finds(tmp_path):
+    stream = zstandard.ZstdDecompressor().stream_reader((REPOSITORY / "games/samples/stockfish400.pgn.zst").open("rb"))
+    content = stream.read(200_000)
+    content = content[:content.rindex(b"[Event ")]
+    same_as_python_chess(content, tmp_path, content.count(b"[Event "))
+
+
+def test_games_start_from_any_position_that_a_fen_tag_gives(tmp_path):
+    rng, text = random.Random(12), ""
+    boards = [board for board in random_boards(12, 20, 100) if any(board.legal_moves)]
+    chosen = rng.sample(boards, 80) + [board for board in boards if board.ep_square][:20]
+    for board in chosen:
+        game = chess.pgn.Game.from_board(chess.Board(board.fen(), chess960=False))
+        game.add_variation(next(iter(chess.Board(board.fen()).legal_moves)))
+        text += f"{game}\n\n"
+    same_as_python_chess(text.encode(), tmp_path, len(chosen))
+
+
+VARIANTS = ["Chess960", "chess 960", "Fischerandom", "fischer random", "From Position", "Standard", None]
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_chess960_needs_a_fen_and_no_special_variant_tag(variant, tmp_path):
+    for shredder in (False, True):
+        text = ""
+        for start, line in random_lines(13, 12, 60, chess960=True):
+            board, tokens = start.copy(), []
+            for move in line:
+                tokens.append(board.san(move))
+                board.push(move)
+            tag = f'[Variant "{variant}"]\n' if variant else ""
+            text += f'[Event "?"]\n{tag}[FEN "{start.fen(shredder=shredder)}"]\n\n{" ".join(tokens)} *\n\n'
+        assert "O-O" in text
+        same_as_python_chess(text.encode(), tmp_path, 12)
+
+
+TEXTS = {
+    "no tags at all": "1. e4 e5 1-0\n\n1. d4 d5 *\n\n",
+    "no blank line before the moves": '[Event "?"]\n1. e4 e5 *\n\n',
+    "tags that come twice or are unknown": '[Event "?"]\n[White "a"]\n[White "b"]\n[Nonsense_1 "x"]\n[white "y"]\n\n1. e4 *\n\n',
+    "quotes and brackets within a tag": '[Event "x \\"y\\" [z] \\\\"]\n[Site "]"]\n\n1. e4 *\n\n',
+    "blanks behind a tag": '[Event "?"]  \t\n[Site   "?"]\n\n1. e4 *\n\n',
+    "a tag of 5,000 bytes": f'[Event "{"x" * 5000}"]\n\n1. e4 *\n\n',
+    "glyphs": TAGS + "1. e4! e5?? 2. Nf3 $1 $139 Nc6!? $1$2 3. Bb5?! ! a6 1-0\n\n",
+    "numbers in all styles": TAGS + "1.e4 1...e5 2 . Nf3 2. ... Nc6 3...Bb5 17. a6 1-0\n\n",
+    "checks and mates wrongly marked": TAGS + "1. e4+ e5# 2. Nf3+ Nc6 1-0\n\n",
+    "comments everywhere": TAGS + "{a} 1. {b} e4 {c}{d} e5 {} 2. Nf3{e}Nc6 { 1. d4 (x) [y] ; \n\n z % } 1-0 {f}\n\n",
+    "a tag within a comment": TAGS + '1. e4 {\n[Event "no"]\n} e5 1-0\n\n',
+    "a comment of 70,000 bytes": TAGS + f"1. e4 {{{'x ' * 35000}}} e5 1-0\n\n",
+    "comments to the end of the line": TAGS + "1. e4 ; 1. d4 {\ne5 ; )\n2. Nf3 Nc6;x\n1-0\n\n",
+    "escaped lines": "% a\n" + TAGS + "1. e4 e5\n% 2. d4 {\n2. Nf3 1-0\n\n",
+    "nested variations": TAGS + "1. e4 (1. d4 d5 (1... Nf6 {(} 2. c4 (2. Nf3 e6)) 2. c4) (1. c4) 1... e5 2. Nf3 1-0\n\n",
+    "a variation of nothing, and one of nonsense": TAGS + "1. e4 () e5 (2. Ke2 xyzzy $3 ? (1-0)) 2. Nf3 1-0\n\n",
+    "castling with zeros": TAGS + "1. e4 e5 2. Nf3 Nc6 3. Bc4 Bc5 4. 0-0 Nf6 5. d3 0-0 1-0\n\n",
+    "en passant, said": TAGS + "1. e4 d5 2. e5 f5 3. exf6 e.p. exf6 1-0\n\n" + TAGS + "1. e4 a5 2. e5 f5 3. exf6ep 1-0\n\n",
+    "promotions": "".join(f'[FEN "7k/P7/8/8/8/8/8/K7 w - - 0 1"]\n\n1. a8{to} *\n\n' for to in ("=Q", "Q", "=N+", "=r", "b")),
+    "long algebraic": TAGS + "1. e2-e4 e7e5 2. Ng1f3 Nb8-c6 3. Bf1-b5 1-0\n\n",
+    "many blank lines between games": GOOD + "\n \n\t\n\n" + GOOD,
+    "nothing behind the last result": GOOD.rstrip("\n"),
+}
+
+
+@pytest.mark.parametrize("what", TEXTS)
+def test_a_game_is_read_as_python_chess_reads_it_with(what, tmp_path):
+    content = TEXTS[what].encode()
+    same_as_python_chess(content, tmp_path, len(oracle_games(content)))
+
+
+@pytest.mark.parametrize("what", ["CR LF", "CR", "byte order mark", "Latin-1", "trailing blanks"])
+def test_the_same_games_are_found_whatever_the_encoding(what, tmp_path):
+    text = "".join(original.decode() for original in originals(14, 40))
+    content = {"CR LF": text.replace("\n", "\r\n").encode(), "CR": text.replace("\n", "\r").encode(),
+               "byte order mark": text.encode("utf-8-sig"), "Latin-1": text.encode("latin-1"),
+               "trailing blanks": text.replace("\n", " \t\n").encode()}[what]
+    wanted = [(game.start, game.moves, game.result, game.reason) for game in games_of_bytes(text.encode(), tmp_path)]
+    assert [(game.start, game.moves, game.result, game.reason) for game in games_of_bytes(content, tmp_path)] == wanted
+    if what != "trailing blanks":
+        same_as_python_chess(content, tmp_path, 40)
+
+
+def test_utf_16_is_refused_with_a_hint(tmp_path):
+    path = tmp_path / "games.pgn"
+    path.write_bytes(GOOD.encode("utf-16"))
+    with pytest.raises(streams.InputError, match="UTF-16 text, expected UTF-8 or Latin-1"):
+        games_of(path)
+
+
+@pytest.mark.parametrize(("window", "room"), [(4, 4096), (37, 1), (1000, 3), (50_000, 7)])
+def test_the_size_of_the_reading_window_changes_nothing(window, room, tmp_path, monkeypatch):
+    path = tmp_path / "games.pgn"
+    bad = [TAGS + "1. e4 e5 2. Ke3 1-0\n\n", TAGS + "1. e4 {never closed\n\n", TAGS + "1. e4 (1. d4\n\n", '[Event "?]\n\n*\n\n']
+    texts = [text.decode() for text in originals(15, 8)] + bad + [text.replace("\n", "\r\n") for text in TEXTS.values()]
+    random.Random(15).shuffle(texts)
+    path.write_bytes(b"\xef\xbb\xbf" + "".join(texts).encode())
+    whole = games_of(path), read(path)[1:]
+    for module, name, value in [(windows, "WINDOW", window), (streams, "PIECE", window),
+                                (streams, "COMPRESSED_PIECE", window), (pgn, "ROOM", room)]:
+        monkeypatch.setattr(module, name, value)
+    assert (games_of(path), read(path)[1:]) == whole
+    assert len(whole[0]) >= len(texts)
+
+
+@pytest.mark.parametrize("suffix", [".gz", ".bz2", ".zst", ""])
+def test_archives_give_the_games_that_they_hold(suffix, tmp_path):
+    plain, packed_file = tmp_path / "plain.pgn", tmp_path / f"packed.pgn{suffix}"
+    content = b"".join(originals(16, 30))
+    compress = {".gz": gzip.compress, ".bz2": bz2.compress, ".zst": zstandard.compress, "": gzip.compress}[suffix]
+    plain.write_bytes(content)
+    packed_file.write_bytes(compress(content))  # without a suffix, the first bytes tell
+    assert games_of(packed_file) == games_of(plain)
+
+
+@pytest.mark.parametrize("compress", [bytes, gzip.compress, bz2.compress, zstandard.compress])
+def test_a_dash_reads_standard_input(compress, tmp_path, monkeypatch):
+    content = b"".join(originals(17, 10))
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(compress(content))))
+    _, report, notes = read("-")
+    assert (report.games, report.bad, notes) == (10, 0, [])
+
+
+def test_a_game_that_never_ends_is_cut_and_the_games_behind_it_are_read(tmp_path, monkeypatch):
+    monkeypatch.setattr(windows, "WINDOW", 500)
+    monkeypatch.setattr(windows, "LONGEST", 2000)
+    monkeypatch.setattr(streams, "PIECE", 500)
+    monkeypatch.setattr(streams, "COMPRESSED_PIECE", 500)
+    content = (GOOD + TAGS + f"1. e4 {{{'x ' * 5000}}} e5 1-0\n\n" + GOOD * 2).encode()
+    games = games_of_bytes(content, tmp_path)
+    good = [content[game.begin:].lstrip() for game in games if game.reason is None]
+    assert [len(good[0]), *map(len, good[-2:])] == [len(content), 2 * len(GOOD), len(GOOD)]
+    assert "a comment is never closed" in {game.reason for game in games}
+
+
+def test_moves_of_games_that_python_chess_wrote_come_back(tmp_path):
+    """Independent of python-chess's reader: the moves that went into its writer."""
+    rng, text, wanted = random.Random(18), "", []
+    for start, line in random_lines(18, 30, 80):
+        text += annotated(rng, start, line)
+        board, moves = start.copy(), []
+        for move in line:
+            moves.append(packed(board, move))
+            board.push(move)
+        wanted.append(moves)
+    assert [game.moves for game in games_of_bytes(text.encode(), tmp_path)] == wanted

@@ -1,0 +1,61 @@
+"""From games to weights: the whole way, for a game of which the tuner knows nothing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from games.record import ReadOptions
+from tests.games.tictactoe.support import random_games
+from tuner.build import build
+from tuner.engine import load_engine
+from tuner.fit import FitOptions, fit
+
+REPOSITORY = Path(__file__).resolve().parents[3]
+OPENINGS = {"centre": ".../.x./... o", "corner": "x../.../... o", "edge": ".x./.../... o"}
+
+
+def bundled(name):
+    return load_engine(REPOSITORY / "params" / "tictactoe" / f"{name}.yaml")
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    """The positions of random games; the last one of a game is its result, which no evaluation need guess."""
+    folder = tmp_path_factory.mktemp("tictactoe")
+    path = folder / "games.ttt"
+    path.write_text("\n".join(random_games(1, 3000)) + "\n")
+    options = ReadOptions(positions="all", skip_start=0, skip_end=1)
+    return build(bundled("zero")[0], [str(path)], folder / "data", options, None, print)[0]
+
+
+@pytest.mark.parametrize("start", ["zero", "classic"])
+def test_the_learned_evaluation_predicts_held_out_games_better_than_its_start(data, start):
+    engine, parameters = bundled(start)
+    found = fit(data, parameters, engine.layout, engine.phases, FitOptions())
+    assert found.held_out_games > 100
+    assert found.held_out_after < found.held_out_before - 0.04
+    assert found.held_out_after == pytest.approx(found.loss_after, abs=0.03)
+
+    openings = np.array([engine.game.position(text) for text in OPENINGS.values()])
+    centre, corner, edge = engine.evaluate(openings, found.parameters)
+    assert centre > corner > edge
+
+    weights = dict(zip(engine.layout.labels(), found.parameters.weights[0], strict=True))
+    assert weights["lines.open[1]"] > weights["lines.open[0]"] > 0
+    assert weights["lines.win"] > 50
+
+
+def test_squares_alone_are_worth_most_in_the_centre_and_least_at_the_edge(data):
+    engine, parameters = bundled("zero")
+    found = fit(data, parameters, engine.layout, engine.phases, FitOptions(only=("squares",)))
+    weights = dict(zip(engine.layout.labels(), found.parameters.weights[0], strict=True))
+    assert weights["squares.centre"] > weights["squares.corner"] > weights["squares.edge"]
+
+
+def test_what_the_move_is_worth_cannot_be_told_from_what_all_squares_are_worth(data):
+    """The mover's marks are as many as the opponent's or one fewer: one direction is held, and nothing else."""
+    engine, parameters = bundled("zero")
+    assert fit(data, parameters, engine.layout, engine.phases, FitOptions()).null_directions == 1

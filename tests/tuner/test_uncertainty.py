@@ -1,0 +1,205 @@
+"""Standard errors: those of statsmodels, the same in any parametrisation, and true to what repeated samples do."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import statsmodels.api as sm
+from scipy.linalg import null_space
+
+from tests.tuner.support import SCALE, chances, flat_layout, learn, problem_of, random_coefficients, random_sample, write_sample
+from tuner.gauge import find_gauge
+from tuner.layout import Layout, Place
+from tuner.uncertainty import standard_errors
+
+
+@pytest.fixture(scope="module")
+def sample(tmp_path_factory):
+    return random_sample(tmp_path_factory.mktemp("uncertainty") / "data", seed=5, games=150, columns=4)[0]
+
+
+def errors_of(problem, places, tolerance=1e-14):
+    """Weights and their uncertainty at the optimum, restored as a fit restores them."""
+    weights, _ = learn(problem, tolerance=tolerance)
+    matrix = problem.gauss_newton(weights)
+    gauge = find_gauge(problem, matrix, places)
+    weights = gauge.restore(problem, weights)
+    return weights, standard_errors(problem, weights, matrix, gauge)
+
+
+def statsmodels_fit(sample, stages, **more):
+    model = sm.GLM((1 + sample.outcome) / 2, 2 * SCALE * sample.design(stages), family=sm.families.Binomial())
+    return model.fit(tol=1e-12, **more)
+
+
+@pytest.mark.parametrize("stages", [1, 2])
+def test_errors_are_the_clustered_ones_of_statsmodels(sample, stages):
+    """Both with the factor G / (G - 1) * (n - 1) / (n - p) for small samples; naive ones without any factor."""
+    _, found = errors_of(problem_of(sample, stages), sample.layout.places)
+    clustered = statsmodels_fit(sample, stages, cov_type="cluster",
+                                cov_kwds={"groups": sample.group.astype(int), "use_correction": True})
+    np.testing.assert_allclose(found.standard_errors.ravel(), clustered.bse, rtol=1e-5)
+    np.testing.assert_allclose(found.covariance, clustered.cov_params(), rtol=1e-4, atol=1e-5 * abs(found.covariance).max())
+    np.testing.assert_allclose(found.naive.ravel(), statsmodels_fit(sample, stages, scale=1.0).bse, rtol=1e-5)
+    assert found.games == 150
+    assert np.median(found.standard_errors / found.naive) > 1.5
+
+
+def test_a_game_in_two_places_counts_as_one(tmp_path):
+    random = np.random.default_rng(6)
+    x, lengths = random_coefficients(random, 600, 3), np.full(60, 10)
+    identities = np.arange(60) % 45  # the first fifteen come a second time
+    outcome = random.choice([-1.0, 1.0], 60)[identities].repeat(10)
+    sample = write_sample(tmp_path / "data", x, outcome, lengths, identities=identities)
+    _, found = errors_of(problem_of(sample, 1), sample.layout.places)
+    expected = statsmodels_fit(sample, 1, cov_type="cluster", cov_kwds={"groups": sample.group.astype(int)})
+    np.testing.assert_allclose(found.standard_errors.ravel(), expected.bse, rtol=1e-5)
+    assert found.games == 45
+
+
+def test_errors_of_squared_error_are_the_dense_sandwich(sample):
+    problem = problem_of(sample, 2, "mse")
+    weights, found = errors_of(problem, sample.layout.places)
+    design, p = sample.design(2), chances(sample.design(2) @ weights.ravel(), SCALE)
+    slope = (2 * SCALE * p * (1 - p))[:, None] * design
+    bread = np.linalg.inv(2 * slope.T @ slope)
+    scores = 2 * (p - (1 + sample.outcome) / 2)[:, None] * slope
+    sums = np.array([scores[sample.group == name].sum(axis=0) for name in np.unique(sample.group)])
+    games, (n, columns) = len(sums), design.shape
+    expected = bread @ sums.T @ sums @ bread * games / (games - 1) * (n - 1) / (n - columns)
+    np.testing.assert_allclose(found.standard_errors.ravel(), np.sqrt(np.diag(expected)), rtol=1e-4)
+
+
+def test_fixed_numbers_have_no_error_and_the_others_that_of_the_smaller_model(sample):
+    start, free = np.full((2, 5), 20.0), np.ones((2, 5), np.bool_)
+    free[0, 1] = free[1, 3] = free[1, 4] = False
+    _, found = errors_of(problem_of(sample, 2, start=start, free=free), sample.layout.places)
+    design, chosen = 2 * SCALE * sample.design(2), free.ravel()
+    model = sm.GLM((1 + sample.outcome) / 2, design[:, chosen], family=sm.families.Binomial(),
+                   offset=design[:, ~chosen].sum(axis=1) * 20)
+    expected = model.fit(tol=1e-12, cov_type="cluster", cov_kwds={"groups": sample.group.astype(int)})
+    np.testing.assert_allclose(found.standard_errors[free], expected.bse, rtol=1e-5)
+    assert (found.standard_errors[~free] == 0).all()
+
+
+def test_what_never_applies_has_no_standard_error(tmp_path):
+    x = random_coefficients(np.random.default_rng(7), 400, 4)
+    x[:, 2] = 0
+    sample = write_sample(tmp_path / "data", x, np.random.default_rng(8).choice([-1.0, 1.0], 400), np.full(40, 10))
+    for precision in (0, 1e-6):
+        _, found = errors_of(problem_of(sample, 1, precision=precision), sample.layout.places)
+        assert np.isnan(found.standard_errors).ravel().tolist() == [False, False, True, False, False]
+        assert (found.standard_errors[0, [0, 1, 3, 4]] > 0).all()
+
+
+def test_without_anything_that_applies_there_is_no_error_to_tell(tmp_path):
+    x = np.zeros((40, 2), np.int8)
+    sample = write_sample(tmp_path / "data", x, np.tile([-1.0, 1.0], 20), np.full(10, 4))
+    free = np.array([[True, True, False]])
+    weights, found = errors_of(problem_of(sample, 1, free=free), sample.layout.places)
+    assert (weights == 0).all() and np.isnan(found.standard_errors[0, :2]).all() and found.standard_errors[0, 2] == 0
+
+
+# a value and a table of four squares (whose counts add up to the value's), and a number by itself
+PLACES = (Place("material", "man", (), 0), Place("squares", "man", (2, 2), 1), Place("side", "tempo", (), 5))
+
+
+@pytest.fixture(scope="module")
+def redundant(tmp_path_factory):
+    """Two files of the same positions: with the value of the man, and without it."""
+    random = np.random.default_rng(9)
+    n, games = 900, 90
+    group = np.repeat(np.arange(games), 10)
+    squares = random.poisson([0.5, 1, 2, 0.2], (n, 4)) - random.poisson([0.5, 1, 2, 0.2], (n, 4))
+    squares += random.integers(-1, 2, (games, 4))[group]
+    x = np.column_stack([squares.sum(axis=1), squares, random.choice([-1, 1], n)]).astype(np.int8)
+    p = chances(x @ np.array([80, 10, 0, -10, 30, 12.0]), SCALE)
+    outcome = np.where(random.random(games)[group] < p, 1.0, -1.0)
+    folder = tmp_path_factory.mktemp("redundant")
+    whole = write_sample(folder / "whole", x, outcome, np.full(games, 10), layout=Layout(PLACES))
+    return whole, write_sample(folder / "less", x[:, 1:], outcome, np.full(games, 10), layout=flat_layout(5))
+
+
+@pytest.mark.parametrize("start", [0.0, 50.0])
+def test_errors_beside_a_null_direction_are_finite_and_those_of_the_smaller_model(redundant, start):
+    whole, less = redundant
+    weights, found = errors_of(problem_of(whole, 1, start=start), PLACES)
+    smaller = statsmodels_fit(less, 1, cov_type="cluster", cov_kwds={"groups": less.group.astype(int)})
+    np.testing.assert_allclose(whole.design(1) @ weights[0], less.design(1) @ smaller.params, atol=1e-4)
+    assert (found.standard_errors > 0).all()
+    # the table keeps its mean by use, and the value has what all squares have in common: delta method
+    used = abs(less.coefficients[:, :4]).sum(axis=0)
+    mean = np.concatenate([used / used.sum(), [0, 0]])
+    change = np.vstack([mean, np.eye(6)[:4] - mean, np.eye(6)[4:]])
+    expected = np.sqrt(np.diag(change @ smaller.cov_params() @ change.T))
+    np.testing.assert_allclose(found.standard_errors.ravel(), expected, rtol=1e-4)
+    assert weights[0, 1:5] @ used / used.sum() == pytest.approx(start, abs=1e-4)
+
+
+def test_errors_beside_null_directions_are_those_under_the_constraints_that_hold_them(redundant):
+    """V = N (N'HN)^-1 N'MN (N'HN)^-1 N', N a basis of the weights that satisfy the constraints; two stages."""
+    whole, _ = redundant
+    phase = np.random.default_rng(10).integers(0, 25, len(whole.phase))
+    sample = write_sample(whole.data.path.with_name("tapered"), whole.coefficients.astype(np.int8), whole.outcome,
+                          np.diff(whole.data.first), phase=phase, layout=Layout(PLACES))
+    weights, found = errors_of(problem_of(sample, 2), PLACES)
+    design, q = sample.design(2), (1 + sample.outcome) / 2
+    shares = np.array([phase / 24, 1 - phase / 24])
+    constraints = np.zeros((2, 2, 7))
+    for stage in range(2):
+        constraints[stage, stage, 1:5] = shares[stage] @ abs(sample.coefficients[:, 1:5])
+    basis = null_space(constraints.reshape(2, 14))
+    p = chances(design @ weights.ravel(), SCALE)
+    hessian = 4 * SCALE**2 * design.T @ (design * (p * (1 - p))[:, None])
+    scores = 2 * SCALE * (p - q)[:, None] * design
+    sums = np.array([scores[sample.group == name].sum(axis=0) for name in np.unique(sample.group)])
+    half = np.linalg.solve(basis.T @ hessian @ basis, basis.T @ sums.T)
+    n, games = len(q), len(sums)
+    expected = basis @ half @ half.T @ basis.T * games / (games - 1) * (n - 1) / (n - basis.shape[1])
+    np.testing.assert_allclose(found.standard_errors.ravel(), np.sqrt(np.diag(expected)), rtol=1e-4)
+
+
+@pytest.mark.parametrize("columns", [[4, 0, 1, 2, 3, 5], [5, 4, 3, 2, 1, 0], [0, 4, 3, 2, 1, 5]])
+def test_errors_do_not_depend_on_the_order_of_the_columns(redundant, columns, tmp_path):
+    whole, _ = redundant
+    places = (Place("material", "man", (), columns[0]), Place("squares", "man", (4,), min(columns[1:5])),
+              Place("side", "tempo", (), columns[5]))
+    x = np.zeros(whole.coefficients.shape, np.int8)
+    x[:, columns] = whole.coefficients
+    sample = write_sample(tmp_path / "data", x, whole.outcome, np.diff(whole.data.first), layout=Layout(places))
+    _, expected = errors_of(problem_of(whole, 1), PLACES)
+    _, found = errors_of(problem_of(sample, 1), places)
+    np.testing.assert_allclose(found.standard_errors[0, [*columns, 6]], expected.standard_errors[0], rtol=1e-5)
+
+
+def test_a_strong_prior_is_as_uncertain_as_it_says(sample):
+    sd, effect = 3.0, 7.0
+    n = len(sample.outcome)
+    problem = problem_of(sample, 2, precision=effect / sd**2 / n, design_effect=effect)
+    _, found = errors_of(problem, sample.layout.places)
+    np.testing.assert_allclose(found.standard_errors, sd, rtol=0.25)
+    weak = problem_of(sample, 2, precision=effect / 1e8 / n, design_effect=effect)
+    np.testing.assert_allclose(errors_of(weak, sample.layout.places)[1].standard_errors,
+                               errors_of(problem_of(sample, 2), sample.layout.places)[1].standard_errors, rtol=1e-3)
+
+
+def test_intervals_hold_the_truth_as_often_as_they_say_if_clustered_and_not_if_naive(tmp_path):
+    """200 samples of 100 games of one file, each with outcomes that have the stated expectation but share their chance."""
+    replicates, games, columns = 200, 100, 3
+    sample, truth = random_sample(tmp_path / "data", seed=11, games=replicates * games, columns=columns, length=6)
+    # one stage: the outcomes are drawn from the truth anew
+    random, group = np.random.default_rng(12), np.repeat(np.arange(replicates * games), np.diff(sample.data.first))
+    truth = truth[:1]
+    p = chances(sample.design(1) @ truth[0], SCALE)
+    outcome = np.where(random.random(replicates * games)[group] < p, 1.0, -1.0)
+    sample = write_sample(tmp_path / "data", sample.coefficients.astype(np.int8), outcome, np.diff(sample.data.first))
+    hits = np.zeros((2, replicates, columns + 1), np.bool_)
+    for r in range(replicates):
+        problem = problem_of(sample, 1, games=np.arange(r * games, (r + 1) * games))
+        weights, found = errors_of(problem, sample.layout.places, tolerance=1e-8)
+        for kind, errors in enumerate((found.standard_errors, found.naive)):
+            hits[kind, r] = abs(weights - truth)[0] < 1.96 * errors[0]
+    clustered, naive = hits.mean(axis=(1, 2))
+    assert 0.90 < clustered < 0.98
+    assert naive < 0.75
+    assert (hits[0].mean(axis=0) > 0.88).all()
