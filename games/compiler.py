@@ -12,8 +12,25 @@ from __future__ import annotations
 from numba import _dynfunc
 from numba.core import funcdesc, lowering, typed_passes, untyped_passes
 from numba.core.codegen import JITCodeLibrary
-from numba.core.compiler import CompilerBase, _LowerResult
+from numba.core.compiler import CompilerBase, Flags, _LowerResult
 from numba.core.compiler_machinery import LoweringPass, PassManager, register_pass
+
+
+class SettledFlags(Flags):
+    """Flags that compare by what was set: every operator's type is looked up by them, ten thousands of times."""
+
+    def __hash__(self) -> int:
+        return hash(frozenset(self._values))
+
+    def __eq__(self, other) -> bool:
+        return self._values == other._values if isinstance(other, SettledFlags) else super().__eq__(other)
+
+
+class Compiler(CompilerBase):
+    """The base of both pipelines."""
+
+    def __init__(self, typingctx, targetctx, library, args, return_type, flags, locals) -> None:
+        super().__init__(typingctx, targetctx, library, args, return_type, SettledFlags(flags), locals)
 
 
 class InnerLibrary(JITCodeLibrary):
@@ -44,7 +61,7 @@ class EntryLibrary(JITCodeLibrary):
         super().finalize()
 
 
-@register_pass(mutates_CFG=True, analysis_only=False)
+@register_pass(mutates_CFG=False, analysis_only=False)
 class InnerLowering(LoweringPass):
     """Lower to intermediate code and make it known to callers, without machine code."""
 
@@ -69,7 +86,7 @@ class InnerLowering(LoweringPass):
         return True
 
 
-@register_pass(mutates_CFG=True, analysis_only=False)
+@register_pass(mutates_CFG=False, analysis_only=False)
 class EntryLowering(typed_passes.NativeLowering):
     """Machine code of the whole call tree."""
 
@@ -95,7 +112,7 @@ def _front(name: str) -> PassManager:
     return passes
 
 
-class InnerCompiler(CompilerBase):
+class InnerCompiler(Compiler):
     """For functions that only compiled code calls."""
 
     def define_pipelines(self) -> list[PassManager]:
@@ -106,7 +123,7 @@ class InnerCompiler(CompilerBase):
         return [passes]
 
 
-class EntryCompiler(CompilerBase):
+class EntryCompiler(Compiler):
     """For functions that Python calls."""
 
     def define_pipelines(self) -> list[PassManager]:

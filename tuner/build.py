@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+
+import numpy as np
 
 from games.record import ReadOptions, ReadReport
 from games.streams import InputError
@@ -24,8 +27,8 @@ class BuildReport:
 
 
 def sha256(path: str | Path) -> str:
-    """The hash of a file, or "-" for standard input."""
-    if str(path) == "-":
+    """The hash of a file, or "-" for standard input and pipes, which cannot be read a second time."""
+    if str(path) == "-" or not os.path.isfile(path):
         return "-"
     with open(path, "rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest() if hasattr(hashlib, "file_digest") else _sha256(stream)
@@ -43,11 +46,13 @@ def expand(sources: Sequence[str], suffixes: Sequence[str]) -> list[str]:
     files = []
     for source in sources:
         path = Path(source)
-        if source != "-" and path.is_dir():
+        if source != "-" and os.path.isdir(source):
             inside = sorted(str(file) for file in path.iterdir() if any(suffix in file.name for suffix in suffixes))
             if not inside:
                 raise InputError(f"{source}: holds no {' or '.join(suffixes)} file and is not a dataset")
             files.extend(inside)
+        elif source != "-" and not os.path.exists(source):  # told now rather than after the files before it
+            raise InputError(f"{source}: no such file")
         else:
             files.append(source)
     return files
@@ -71,14 +76,19 @@ def build(engine: Engine, sources: Sequence[str], target: Path, options: ReadOpt
         last = None
         for source in expand(sources, engine.game.suffixes):
             for batch in read(source, options, report, note):
-                rows = counter.count(batch.positions)
-                first = batch.first + writer.positions
+                try:
+                    rows = counter.count(batch.positions)
+                except OverflowError as problem:
+                    raise InputError(f"{source}: {problem}") from None
+                # games of which no position is wanted are left out
+                some = np.flatnonzero(np.diff(batch.first, append=len(batch.positions)))
+                first, identities, openings = batch.first[some] + writer.positions, batch.identities[some], batch.openings[some]
                 writer.add_positions(rows.index, rows.count, rows.ends, rows.phase, batch.outcomes)
                 # a game of labelled positions may go on in the next batch
-                new = slice(1 if len(first) and last == batch.identities[0] else 0, None)
-                writer.add_games(first[new], batch.identities[new], batch.openings[new])
-                if len(batch.identities):
-                    last = batch.identities[-1]
+                new = slice(1 if len(some) and last == identities[0] else 0, None)
+                writer.add_games(first[new], identities[new], openings[new])
+                if len(some):
+                    last = identities[-1]
                 progress(report)
             names.append({"file": Path(source).name, "sha256": sha256(source)})
         if writer.positions == 0:
@@ -89,7 +99,7 @@ def build(engine: Engine, sources: Sequence[str], target: Path, options: ReadOpt
             "options": {name: value for name, value in asdict(options).items() if name != "evaluation"},
             "layout": engine.layout.describe(), "terms": engine.composition.name, "phases": engine.phases,
             "stages": list(engine.game.stages), "read": asdict(report)})
-    return open_dataset(target), BuildReport(report, names)
+    return open_dataset(target, check=False), BuildReport(report, names)
 
 
 def _nothing_left(sources: Sequence[str], report: ReadReport, suffixes: Sequence[str]) -> str:

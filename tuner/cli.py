@@ -10,6 +10,7 @@ import sys
 from collections.abc import Sequence
 
 from tuner import __version__
+from tuner.options import one_line
 
 # The matrices here are small: threads of a linear algebra library would spend more time waiting than working.
 for name in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"):
@@ -29,7 +30,7 @@ class Parser(argparse.ArgumentParser):
     """argparse, with errors of one line."""
 
     def error(self, message: str) -> None:
-        self.exit(2, f"{self.prog}: {message}; see {self.prog} --help\n")
+        self.exit(2, one_line(f"{self.prog}: {message}; see {self.prog} --help") + "\n")
 
 
 def make_parser(command: str | None) -> argparse.ArgumentParser:
@@ -64,7 +65,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print(json.dumps(result, indent=1, allow_nan=False))
         sys.stdout.flush()
     except InputError as problem:
-        print(f"tuner: {problem}", file=sys.stderr)
+        print(one_line(f"tuner: {problem}"), file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         print("tuner: interrupted; nothing was written under its final name", file=sys.stderr)

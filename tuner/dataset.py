@@ -11,7 +11,7 @@ import json
 import mmap
 import os
 import shutil
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -24,6 +24,9 @@ FORMAT = 1
 ARRAYS = {"index": np.uint16, "count": np.int8, "row": np.int64, "phase": np.uint8, "outcome": np.float32,
           "weight": np.float32, "first": np.int64, "game": np.uint64, "opening": np.uint64}
 MANIFEST = "manifest.json"
+# of the manifest; whole numbers are 1 or more, nonzeros may be 0
+ENTRIES = {"game": str, "sources": list, "options": dict, "layout": list, "terms": str, "phases": int, "stages": list,
+           "games": int, "positions": int, "nonzeros": int}
 HEADER = 128
 
 
@@ -65,6 +68,7 @@ class DatasetWriter:
         self._finished = False
 
     def __enter__(self) -> DatasetWriter:
+        require_replaceable(self.target)  # now rather than when all of it is written
         try:
             shutil.rmtree(self._folder, ignore_errors=True)
             self._folder.mkdir(parents=True)
@@ -80,6 +84,8 @@ class DatasetWriter:
             for array in self._arrays.values():
                 array.abandon()
             shutil.rmtree(self._folder, ignore_errors=True)
+        if isinstance(value, OSError):  # the disk is full
+            raise InputError(f"{self.target}: cannot be written: {value.strerror}") from None
 
     def add_positions(self, index: np.ndarray, count: np.ndarray, ends: np.ndarray, phase: np.ndarray,
                       outcome: np.ndarray, weight: np.ndarray | None = None) -> None:
@@ -115,12 +121,16 @@ class DatasetWriter:
         self._finished = True
 
 
+def require_replaceable(target: Path) -> None:
+    """InputError for a target that is there and no dataset."""
+    if os.path.lexists(target) and not is_dataset(target):
+        raise InputError(f"{target}: exists and is not a dataset; choose another name")
+
+
 def replace_folder(new: Path, target: Path) -> None:
     """Put a folder in place of another, which must be a dataset or absent."""
+    require_replaceable(target)
     if target.exists():
-        if not (target / MANIFEST).is_file():
-            shutil.rmtree(new, ignore_errors=True)
-            raise InputError(f"{target}: exists and is not a dataset; choose another name")
         old = target.with_name(f".{target.name}.{os.getpid()}.old")
         os.rename(target, old)
         os.rename(new, target)
@@ -166,28 +176,26 @@ class Dataset:
 
 
 def is_dataset(path: str | Path) -> bool:
-    return (Path(path) / MANIFEST).is_file()
+    return os.path.isfile(Path(path) / MANIFEST)
 
 
-def open_dataset(path: str | Path) -> Dataset:
-    """Open a dataset; InputError for a folder that is none or is damaged."""
+def open_dataset(path: str | Path, check: bool = True) -> Dataset:
+    """Open a dataset; InputError for a folder that is none or is damaged.
+
+    `check` that every number is in its range, without which compiled code would read beyond the arrays.
+    """
     path = Path(path)
-    try:
-        manifest = json.loads((path / MANIFEST).read_text(encoding="utf-8"))
-    except OSError:
-        raise InputError(f"{path}: not a dataset (no {MANIFEST}); make one with `tuner dataset GAMES -o DIR`") from None
-    except ValueError:
-        raise InputError(f"{path / MANIFEST}: damaged; build the dataset again") from None
-    if manifest.get("format") != FORMAT:
-        raise InputError(f"{path}: dataset format {manifest.get('format')}, expected {FORMAT}; build it again")
+    manifest = _read_manifest(path)
     arrays = {}
     for name, kind in ARRAYS.items():
         try:
-            array = np.load(path / f"{name}.npy", mmap_mode="r", allow_pickle=False)
-        except (OSError, ValueError) as problem:
-            raise InputError(f"{path / name}.npy: damaged ({problem}); build the dataset again") from None
+            array = np.lib.format.open_memmap(path / f"{name}.npy", mode="r")
+        except Exception as problem:  # a damaged header is read as Python source: there is no end of what may be raised
+            reason = getattr(problem, "strerror", None) or str(problem).partition("\n")[0]
+            raise InputError(f"{path / name}.npy: damaged ({reason}); build the dataset again") from None
         if array.dtype != kind or array.ndim != 1:
-            raise InputError(f"{path / name}.npy: holds {array.dtype}, expected {np.dtype(kind)}; build the dataset again")
+            raise InputError(f"{path / name}.npy: holds {array.dtype} of {array.ndim} dimensions, expected "
+                             f"{np.dtype(kind)} of 1; build the dataset again")
         arrays[name] = array
     n, games = manifest["positions"], manifest["games"]
     sizes = {"row": n + 1, "phase": n, "outcome": n, "weight": n, "first": games + 1, "game": games, "opening": games,
@@ -196,7 +204,61 @@ def open_dataset(path: str | Path) -> Dataset:
         if len(arrays[name]) != size:
             raise InputError(f"{path / name}.npy: {len(arrays[name])} entries, expected {size}; build the dataset again")
     maps = tuple(array._mmap for array in arrays.values() if getattr(array, "_mmap", None) is not None)
-    return Dataset(path, manifest, maps, **{name: array.view(np.ndarray) for name, array in arrays.items()})
+    data = Dataset(path, manifest, maps, **{name: array.view(np.ndarray) for name, array in arrays.items()})
+    if check:
+        _check_numbers(data)
+    return data
+
+
+def _read_manifest(path: Path) -> dict:
+    """The manifest, with everything in it that a dataset needs."""
+    try:
+        manifest = json.loads((path / MANIFEST).read_text(encoding="utf-8"))
+    except OSError:
+        raise InputError(f"{path}: not a dataset (no {MANIFEST}); make one with `tuner dataset GAMES -o DIR`") from None
+    except (ValueError, RecursionError):
+        raise InputError(f"{path / MANIFEST}: damaged; build the dataset again") from None
+    if not isinstance(manifest, dict):
+        raise InputError(f"{path / MANIFEST}: damaged; build the dataset again")
+    if manifest.get("format") != FORMAT:
+        raise InputError(f"{path}: dataset format {manifest.get('format')}, expected {FORMAT}; build it again")
+    for key, kind in ENTRIES.items():
+        if not isinstance(manifest.get(key), kind) or (kind is int and manifest[key] < (key != "nonzeros")):
+            raise InputError(f"{path / MANIFEST}: {key} is {'damaged' if key in manifest else 'missing'}; "
+                             "build the dataset again")
+    for entry in manifest["layout"]:
+        match entry:
+            case [str(name), [*shape]] if name.count(".") == 1 and all(type(n) is int and n > 0 for n in shape):
+                pass
+            case _:
+                raise InputError(f"{path / MANIFEST}: layout is damaged; build the dataset again")
+    if not all(isinstance(source, dict) and isinstance(source.get("file"), str) for source in manifest["sources"]):
+        raise InputError(f"{path / MANIFEST}: sources is damaged; build the dataset again")
+    return manifest
+
+
+def _check_numbers(data: Dataset, size: int = 1 << 20) -> None:
+    phases = data.manifest["phases"]
+
+    def check(name: str, wrong: Callable[[np.ndarray], np.ndarray], what: str, overlap: int = 0) -> None:
+        values = getattr(data, name)
+        for begin in range(0, len(values), size):
+            found = wrong(values[begin:begin + size + overlap])
+            if found.any():
+                raise InputError(f"{data.path / name}.npy: entry {begin + int(np.argmax(found))} is damaged, expected {what}; "
+                                 "build the dataset again")
+            data.release()
+
+    for name, end in (("row", len(data.index)), ("first", data.positions)):
+        values = getattr(data, name)
+        if values[0] != 0 or values[-1] != end:
+            raise InputError(f"{data.path / name}.npy: runs from {values[0]} to {values[-1]}, expected 0 to {end}; "
+                             "build the dataset again")
+        check(name, lambda v: np.diff(v) < 0, "numbers that never fall", overlap=1)
+    check("index", lambda v: v >= data.columns, f"a column below {data.columns}")
+    check("phase", lambda v: v > phases, f"a phase of at most {phases}")
+    check("outcome", lambda v: ~(abs(v) <= 1), "an outcome from -1 to 1")
+    check("weight", lambda v: ~((v >= 0) & (v < np.inf)), "a weight of 0 or more")
 
 
 def copy_games(sources: Iterable[tuple[Dataset, np.ndarray]], target: Path, manifest: dict) -> None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import os
 from dataclasses import asdict
 from pathlib import Path
 
+from games.streams import InputError
 from tuner import sources as parts
 from tuner.build import build as build_dataset
 from tuner.dataset import open_dataset
@@ -80,7 +82,12 @@ def merge(sources: list[str], arguments: argparse.Namespace) -> dict:
 def split(sources: list[str], arguments: argparse.Namespace) -> dict:
     """One dataset to two without a common opening."""
     data = open_dataset(sources[0])
+    if os.path.abspath(arguments.output[0]) == os.path.abspath(arguments.output[1]):
+        raise InputError(f"{arguments.output[0]}: named twice, expected two datasets to write")
     kept, held = split_games(data, arguments.held_out, arguments.seed)
+    for games, target in zip((kept, held), arguments.output, strict=True):
+        if len(games) == 0:
+            raise InputError(f"{target}: would hold no game; choose another share or seed")
     what = f"split by opening, held out {arguments.held_out:g}, seed {arguments.seed}"
     written = [parts.part(data, games, Path(target), what)
                for games, target in zip((kept, held), arguments.output, strict=True)]

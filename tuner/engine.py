@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -126,12 +127,13 @@ def make_engine(game: str, terms: Sequence[str | Path] = ()) -> Engine:
 def parameter_path(name: str | Path, game: str = DEFAULT_GAME) -> Path:
     """A parameter file: a path, or the name of a bundled file: `classic`, or `tictactoe/classic` for another game."""
     path = Path(name)
-    if path.exists() or path.suffix:
+    if os.path.exists(path) or path.suffix:
         return path
     bundled = BUNDLED / path.with_suffix(".yaml") if len(path.parts) == 2 else BUNDLED / game / f"{name}.yaml"
-    if bundled.exists():
+    if os.path.exists(bundled):
         return bundled
-    names = ", ".join(sorted(file.stem for file in (BUNDLED / game).glob("*.yaml")))
+    folder = path.parent if len(path.parts) == 2 and (BUNDLED / path.parent).is_dir() else Path(game)
+    names = ", ".join(sorted(file.stem for file in (BUNDLED / folder).glob("*.yaml")))
     raise InputError(f"{name}: no such file; bundled parameter files: {names}")
 
 

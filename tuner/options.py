@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 
 QUIESCENCE = "classic"  # every game comes with parameters of this name
+LARGEST_COUNT = 10**15  # what compiled code can count
 
 
 def add_term_options(parser: argparse.ArgumentParser) -> None:
@@ -32,15 +34,26 @@ def add_read_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--seed", type=count, default=1, metavar="N", help="of everything random (default: 1)")
 
 
-def count(text: str) -> int:
+def one_line(text: str) -> str:
+    """The same text with line ends and control characters, as names of files may hold, written as escapes."""
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+
+
+def count(text: str, least: int = 0) -> int:
     """A whole number that is not negative."""
     try:
         value = int(text)
     except ValueError:
-        value = -1
-    if value < 0:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of 0 or more")
+        value = least - 1
+    if not least <= value <= LARGEST_COUNT:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of {least} or more" if value < least else
+                                         f"{text!r} is more than {LARGEST_COUNT:,}")
     return value
+
+
+def at_least_one(text: str) -> int:
+    """A whole number of 1 or more."""
+    return count(text, 1)
 
 
 def positive(text: str) -> float:
@@ -52,6 +65,21 @@ def positive(text: str) -> float:
     if not 0 < value < float("inf"):
         raise argparse.ArgumentTypeError(f"{text!r} is not a positive number")
     return value
+
+
+def between(low: float, high: float, example: str) -> Callable[[str], float]:
+    """The type of an option that is a number strictly between two."""
+
+    def number(text: str) -> float:
+        try:
+            value = float(text)
+        except ValueError:
+            value = low
+        if not low < value < high:
+            raise argparse.ArgumentTypeError(f"{text!r} is not a number between {low:g} and {high:g}, such as {example}")
+        return value
+
+    return number
 
 
 def share(text: str) -> float:

@@ -6,6 +6,7 @@ piece. Reading checks everything, and an error names file and line.
 
 from __future__ import annotations
 
+import contextlib
 import math
 import os
 from dataclasses import dataclass, field, replace
@@ -13,12 +14,14 @@ from pathlib import Path
 
 import numpy as np
 
+from games.record import available
 from games.streams import InputError
 from tuner.layout import Layout, Place
 from tuner.yamltree import Node, read_tree
 
 DEFAULT_SCALE = 0.00255  # a pawn is worth tanh(0.255) = 0.25 (KnightCap, EXchess)
 LARGEST_WEIGHT = 20000.0
+SMALLEST_SD, LARGEST_SD = 1e-3, 1e6  # of a prior
 UNKNOWN = "~"
 KEYS = ("game", "scale", "stages", "weights", "fixed", "bounds", "prior", "standard_errors", "learned")
 
@@ -154,7 +157,7 @@ class _Reader:
             self.name(value, "bounds", stages, name)
             if not isinstance(value.value, list) or len(value.value) != 2:
                 self.fail(value, f"bounds of {name} are {_shown(value)}, expected [low, high]")
-            low, high = (self.number(item, f"a bound of {name}") for item in value.value)
+            low, high = (self.weight(item, f"a bound of {name}") for item in value.value)
             if not low < high:
                 self.fail(value, f"bounds of {name} are [{low:g}, {high:g}], expected low < high")
             found.append((name, (low, high)))
@@ -171,9 +174,10 @@ class _Reader:
             if "sd" not in entries:
                 self.fail(value, f"prior of {name} lacks sd, the standard deviation in centipawns")
             sd = self.number(entries["sd"], f"sd of the prior of {name}")
-            if sd <= 0:
-                self.fail(entries["sd"], f"sd of the prior of {name} is {sd:g}, expected a positive number")
-            mean = self.number(entries["mean"], f"mean of the prior of {name}") if "mean" in entries else None
+            if not SMALLEST_SD <= sd <= LARGEST_SD:
+                self.fail(entries["sd"], f"sd of the prior of {name} is {sd:g}, expected centipawns between {SMALLEST_SD:g} "
+                          f"and {LARGEST_SD:g}")
+            mean = self.weight(entries["mean"], f"mean of the prior of {name}") if "mean" in entries else None
             found.append((name, (mean, sd)))
         return tuple(found)
 
@@ -189,7 +193,10 @@ class _Reader:
         stages_node = top.get("stages")
         if stages_node is None or not isinstance(stages_node.value, list) or len(stages_node.value) not in (1, 2):
             self.fail(stages_node or root, "stages is missing or not a list of one or two names, such as [mg, eg]")
-        stages = tuple(str(item.value) for item in stages_node.value)
+        for item in stages_node.value:
+            if not isinstance(item.value, str) or not item.value.isidentifier():
+                self.fail(item, f"a stage is {_shown(item)}, expected a name such as mg")
+        stages = tuple(item.value for item in stages_node.value)
         if len(set(stages)) != len(stages):
             self.fail(stages_node, f"stages {list(stages)} repeat a name")
         if "weights" not in top:
@@ -246,11 +253,14 @@ def untapered(p: Parameters) -> Parameters:
 
 
 def game_of(path: Path) -> str:
-    """The game that a parameter file is for; InputError if it names none."""
+    """The game that a parameter file is for; InputError if it names none, or one that there is not."""
     root = read_tree(Path(path))
     if not isinstance(root.value, dict) or "game" not in root.value or not isinstance(root.value["game"].value, str):
         raise InputError(f"{path}:{root.line}: game is missing, expected for example `game: chess`")
-    return root.value["game"].value
+    node = root.value["game"]
+    if node.value not in available():
+        raise InputError(f"{path}:{node.line}: unknown game {node.value!r}; available: {', '.join(available())}")
+    return node.value
 
 
 def missing_parameters(path: Path, layout: Layout, game: str) -> list[str]:
@@ -326,10 +336,15 @@ def to_text(p: Parameters, comment: str = "") -> str:
     return "\n".join(lines) + "\n"
 
 
+def temporary_name(path: Path) -> Path:
+    """Where a file is written before it is put in place."""
+    return path.with_name(f".{path.name}.{os.getpid()}.tmp")
+
+
 def write_parameters(path: Path, p: Parameters, comment: str = "") -> None:
     """Write a parameter file: to a temporary name, read back and compared, then put in place."""
     path = Path(path)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    temporary = temporary_name(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         temporary.write_text(to_text(p, comment), encoding="utf-8")
@@ -340,4 +355,5 @@ def write_parameters(path: Path, p: Parameters, comment: str = "") -> None:
     except OSError as problem:
         raise InputError(f"{path}: cannot be written: {problem.strerror}") from None
     finally:
-        temporary.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            temporary.unlink()

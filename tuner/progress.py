@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from games.record import ReadReport
+from tuner.options import one_line
 
 
 class Display:
@@ -31,7 +32,7 @@ class Display:
 
     def note(self, text: str) -> None:
         """A line that stays."""
-        self.console.print(text, markup=False)
+        self.console.print(one_line(text), markup=False, emoji=False)
 
     def begin(self, description: str, total: int | None = None) -> None:
         """Start a new live line."""

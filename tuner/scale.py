@@ -21,7 +21,7 @@ def fit_scale(problem: Problem) -> float | None:
     evaluation = problem.evaluations(problem.start, chosen)
     outcome = np.concatenate([problem.data.outcome[low:high] for low, high in chosen]).astype(np.float64)
     columns = np.stack([evaluation, np.ones_like(evaluation)], axis=1)
-    q, coefficients = (1 + outcome) / 2, np.array([2 * problem.scale, 0.0])
+    q, coefficients = (1 + outcome) / 2, np.zeros(2)  # Newton's method goes astray from a slope that is much too steep
     for _ in range(30):
         p = 1 / (1 + np.exp(-np.clip(columns @ coefficients, -500, 500)))
         hessian = columns.T @ (columns * (p * (1 - p))[:, None])

@@ -60,7 +60,7 @@ def merge(datasets: Sequence[Dataset], target: Path) -> Dataset:
         chosen.append((data, np.sort(place)))
     copy_games(chosen, target, {**_common(first), "sources": _sources(datasets),
                                 "options": {"merged": [data.manifest["options"] for data in datasets]}})
-    return open_dataset(target)
+    return open_dataset(target, check=False)
 
 
 def part(data: Dataset, games: np.ndarray, target: Path, what: str) -> Dataset:
@@ -69,7 +69,7 @@ def part(data: Dataset, games: np.ndarray, target: Path, what: str) -> Dataset:
         raise InputError(f"{target}: would hold no game; choose another share or seed")
     copy_games([(data, games)], target, {**_common(data.manifest), "sources": data.manifest["sources"],
                                          "options": {**data.manifest["options"], "part": what}})
-    return open_dataset(target)
+    return open_dataset(target, check=False)
 
 
 def _common(manifest: dict) -> dict:
@@ -80,12 +80,13 @@ def _sources(datasets: Sequence[Dataset]) -> list[dict]:
     return [source for data in datasets for source in data.manifest["sources"]]
 
 
-def require_learnable(data: Dataset) -> None:
-    """InputError for data from which nothing can be learned."""
-    if data.games < 2:
-        raise InputError(f"only {data.games} game to learn from; expected at least 2, better some thousands")
-    first = data.outcome[data.first[:-1]]
+def require_learnable(data: Dataset, what: str = "") -> None:
+    """InputError for data from which nothing can be learned; `what` became of the games read is told then."""
+    read = f" ({what})" if what else ""
+    first = data.outcome[data.first[:-1][np.diff(data.first) > 0]]  # of the games that have positions
+    if len(first) < 2:
+        raise InputError(f"only {len(first)} game to learn from{read}; expected at least 2, better some thousands")
     if (first == first[0]).all():
         kind = "a draw" if first[0] == 0 else f"a {'win' if first[0] > 0 else 'loss'} of the first player"
-        raise InputError(f"every one of the {data.games:,} games is {kind}: there is nothing to learn; "
+        raise InputError(f"every one of the {len(first):,} games is {kind}{read}: there is nothing to learn; "
                          "expected games with different results")

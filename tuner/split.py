@@ -14,6 +14,7 @@ def split_games(data: Dataset, share: float, seed: int) -> tuple[np.ndarray, np.
         for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
             mixed = (mixed ^ (mixed >> np.uint64(shift))) * np.uint64(factor)
     held = (mixed >> np.uint64(11)).astype(np.float64) / 2**53 < share
-    # the same game can stand in two places of a merged dataset under two openings
-    held &= ~np.isin(data.game, data.game[~held]) if share else False
+    # the same game can stand in two places of a merged dataset under two openings: all that hangs together is learned from
+    while (both := held & (np.isin(data.game, data.game[~held]) | np.isin(data.opening, data.opening[~held]))).any():
+        held &= ~both
     return np.flatnonzero(~held), np.flatnonzero(held)

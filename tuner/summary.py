@@ -23,7 +23,7 @@ def summarise(data: Dataset, layout: Layout) -> dict:
         by_phase += np.bincount(phase.astype(np.int64) * 3 + kind, minlength=3 * (phases + 1)).reshape(-1, 3)
         phase_sum += int(phase.sum(dtype=np.int64))
         data.release()
-    first = np.sign(data.outcome[data.first[:-1]]).astype(np.int64)
+    first = np.sign(data.outcome[data.first[:-1][np.diff(data.first) > 0]]).astype(np.int64)
     use = use_of(data, np.array([[0, data.positions]]), phases)[0].sum(axis=0)
     labels = layout.labels()
     never = {place.path: int((use[place.columns] == 0).sum()) for place in layout.places}

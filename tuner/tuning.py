@@ -20,7 +20,7 @@ from tuner.dataset import Dataset
 from tuner.engine import load_engine, quiescence_of
 from tuner.fit import FitOptions, FitResult, fit
 from tuner.learners.base import LearnerOptions
-from tuner.parameters import Parameters, untapered, write_parameters
+from tuner.parameters import Parameters, temporary_name, untapered, write_parameters
 from tuner.progress import Display
 from tuner.sources import dataset_of, require_learnable
 from tuner.summary import summarise, summary_lines
@@ -59,7 +59,7 @@ class TuneOptions:
 
 def tune(start: str, sources: Sequence[str], output: Path, options: TuneOptions) -> dict:
     """Fit and write; returns the result as plain data. InputError for what the user has to mend."""
-    require_writable(output)
+    require_writable(output, sources)
     with Display() as display, _folder(options.run) as folder:
         display.begin("starting")
         engine, parameters = load_engine(start, options.terms)
@@ -72,9 +72,10 @@ def tune(start: str, sources: Sequence[str], output: Path, options: TuneOptions)
 
         data, report = dataset_of(engine, sources, folder, options.reading,
                                   quiescence_of(engine, options.quiescence), display.note, display.reading)
-        if report:
-            display.note(report_line(report))
-        require_learnable(data)
+        read = report_line(report) if report else ""
+        require_learnable(data, read)
+        if read:
+            display.note(read)
         for line in summary_lines(summarise(data, engine.layout)):
             display.note("  " + line)
         if data.games < FEW_GAMES:
@@ -89,15 +90,24 @@ def tune(start: str, sources: Sequence[str], output: Path, options: TuneOptions)
     return plain
 
 
-def require_writable(output: Path) -> None:
-    """InputError now rather than after a long computation."""
+def require_writable(output: Path, sources: Sequence[str]) -> None:
+    """InputError now rather than after a long computation, or for a file that must not be replaced."""
     folder = output.parent
-    if output.is_dir():
+    if os.path.isdir(output):
         raise InputError(f"{output}: is a folder, expected the name of a file to write")
-    if not folder.is_dir():
+    if not os.path.isdir(folder):
         raise InputError(f"{folder}: no such folder to write {output.name} in; make it first")
-    if not os.access(folder, os.W_OK):
-        raise InputError(f"{folder}: {output.name} cannot be written there; choose another place")
+    if os.path.exists(output):
+        if not os.path.isfile(output):
+            raise InputError(f"{output}: is a device or a pipe, expected the name of a file to write")
+        if any(os.path.exists(source) and os.path.samefile(output, source) for source in sources):
+            raise InputError(f"{output}: holds the games to learn from and would be replaced; choose another name")
+    probe = temporary_name(output)
+    try:
+        probe.touch()
+        probe.unlink()
+    except OSError as problem:
+        raise InputError(f"{output}: cannot be written: {problem.strerror}; choose another place") from None
 
 
 def _check_names(parameters: Parameters, options: TuneOptions) -> None:
@@ -105,6 +115,11 @@ def _check_names(parameters: Parameters, options: TuneOptions) -> None:
         for name in names:
             if not parameters.mask((name,)).any():
                 raise InputError(f"{option} {name}: names no parameter; try a glob such as 'material.*'")
+    free = ~parameters.mask((*parameters.fixed, *options.fixed))
+    if options.only:
+        free &= parameters.mask(options.only)
+    if not free.any():
+        raise InputError("every number is held, by --fixed, --only or `fixed` in the file: nothing to learn; free some")
 
 
 @contextlib.contextmanager
@@ -178,7 +193,7 @@ def _write_run(run: Path, plain: dict, options: TuneOptions, result: FitResult, 
 
 
 def _replace(path: Path, text: str) -> None:
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    temporary = temporary_name(path)
     temporary.write_text(text, encoding="utf-8")
     os.replace(temporary, path)
 

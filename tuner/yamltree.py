@@ -43,6 +43,9 @@ def read_tree(path: Path) -> Node:
     try:
         events = yaml.parse(text, Loader=_Loader)
         return _document(path, events)
+    except yaml.reader.ReaderError as problem:
+        line = text.count("\n", 0, problem.position) + 1
+        raise InputError(f"{path}:{line}: not YAML: control character {chr(problem.character)!r}") from None
     except yaml.YAMLError as problem:
         mark = getattr(problem, "problem_mark", None)
         line = f":{mark.line + 1}" if mark else ""

@@ -26,6 +26,8 @@ def run(arguments: argparse.Namespace) -> dict:
     from tuner.engine import BUNDLED, make_layout, parameter_path
     from tuner.parameters import game_of, missing_parameters, read_parameters, write_parameters
 
+    if arguments.output and not arguments.add_missing:
+        raise InputError(f"-o {arguments.output}: nothing is written without --add-missing")
     path = parameter_path(arguments.params)
     game = game_of(path)
     layout = make_layout(game, arguments.terms)
@@ -33,7 +35,7 @@ def run(arguments: argparse.Namespace) -> dict:
     parameters = read_parameters(path, layout, game, arguments.add_missing)
     output = Path(arguments.output) if arguments.output else path
     if arguments.add_missing:
-        if output.is_relative_to(BUNDLED):
+        if output.resolve().is_relative_to(BUNDLED):
             raise InputError(f"{output}: is a bundled file; name another with -o OUT")
         write_parameters(output, parameters)
     terms: dict[str, int] = {}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from tuner.options import add_read_options, add_term_options, count, positive, read_options, share
+from tuner.options import add_read_options, add_term_options, at_least_one, between, positive, read_options, share
 
 EXAMPLE = """example:
   tuner tune classic games.pgn.zst -o learned.yaml
@@ -27,8 +27,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--gradient", choices=("analytic", "finite-difference", "forward-difference", "central-difference"),
                        default="analytic", help="analytic (default), or finite differences (central unless said)")
     group.add_argument("--learning-rate", type=positive, metavar="N", help="for adam (centipawns a step) and sgd")
-    group.add_argument("--iterations", type=count, metavar="N", help="at most so many; epochs for adam and sgd")
-    group.add_argument("--batch", type=count, default=16384, metavar="N", help="positions a step of adam and sgd")
+    group.add_argument("--iterations", type=at_least_one, metavar="N", help="at most so many; epochs for adam and sgd")
+    group.add_argument("--batch", type=at_least_one, default=16384, metavar="N", help="positions a step of adam and sgd")
     group.add_argument("--held-out", type=share, default=0.1, metavar="SHARE",
                        help="share of the games, whole openings, kept to judge the result (default: 0.1)")
     group.add_argument("--prior", type=_prior, default="auto", metavar="SD",
@@ -37,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--fixed", action="append", default=[], metavar="NAME", help="hold this name or glob; may be repeated")
     group.add_argument("--only", action="append", default=[], metavar="NAME", help="move nothing but this name or glob")
     group.add_argument("--untapered", action="store_true", help="one number for each parameter instead of one a stage")
-    group.add_argument("--scale", type=positive, metavar="N",
+    group.add_argument("--scale", type=between(1e-6, 1, "0.00255"), metavar="N",
                        help="hold the scale (default: fitted to the starting values, if they are not all zero)")
     group.add_argument("--no-intercept", action="store_true", help="no term for the advantage that openings give one player")
     add_term_options(parser)
@@ -46,7 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _prior(text: str) -> float | str | None:
-    return None if text == "none" else text if text == "auto" else positive(text)
+    return None if text == "none" else text if text == "auto" else between(1e-3, 1e6, "50")(text)
 
 
 def run(arguments: argparse.Namespace) -> dict:
@@ -57,7 +57,7 @@ def run(arguments: argparse.Namespace) -> dict:
         arguments.params, arguments.games, Path(arguments.output), tuning.TuneOptions(
             reading=read_options(arguments), quiescence=arguments.quiescence, terms=tuple(arguments.terms),
             loss=arguments.loss, learner=arguments.learner, gradient=gradient, learning_rate=arguments.learning_rate,
-            iterations=arguments.iterations, batch=max(1, arguments.batch), held_out=arguments.held_out,
+            iterations=arguments.iterations, batch=arguments.batch, held_out=arguments.held_out,
             prior=arguments.prior, fixed=tuple(arguments.fixed), only=tuple(arguments.only), scale=arguments.scale,
             untapered=arguments.untapered, intercept=not arguments.no_intercept, seed=arguments.seed,
             run=Path(arguments.run) if arguments.run else None))
