@@ -7,14 +7,17 @@ from collections.abc import Iterator
 import numpy as np
 
 from tuner.layout import Layout, Place
-from tuner.parameters import Parameters
+from tuner.parameters import Parameters, tapered, untapered
 
 
 def differences(initial: Parameters, learned: Parameters) -> dict:
     """The difference as plain data: `rows` for single numbers and lists, `grids` for tables, layout order.
 
-    A change in percent is None from a start of zero; a standard error is None where the learned file has none.
+    A change in percent is None from a start of zero; a standard error is None where the learned file has none. A start
+    with other stages is compared as `--untapered` would take it: by the mean of its stages, or its one stage for all.
     """
+    if initial.stages != learned.stages:
+        initial = untapered(initial) if len(learned.stages) == 1 else tapered(initial, learned.stages)
     layout = learned.layout
     return {
         "game": learned.game, "stages": list(learned.stages),

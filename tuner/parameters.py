@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from games.record import available
+from games.record import available, find
 from games.streams import InputError
 from tuner.layout import Layout, Place
 from tuner.yamltree import Node, read_tree
@@ -199,6 +199,8 @@ class _Reader:
         stages = tuple(item.value for item in stages_node.value)
         if len(set(stages)) != len(stages):
             self.fail(stages_node, f"stages {list(stages)} repeat a name")
+        if len(stages) > 1 and stages != (expected := find(self.game).stages):
+            self.fail(stages_node, f"stages are {list(stages)}, expected {list(expected)} for {self.game}, or one name for all")
         if "weights" not in top:
             self.fail(root, "weights is missing")
         scale = self.number(top["scale"], "scale") if "scale" in top else DEFAULT_SCALE
@@ -250,6 +252,11 @@ def read_parameters(path: Path, layout: Layout, game: str, add_missing: bool = F
 def untapered(p: Parameters) -> Parameters:
     """The same parameters with one stage, the mean of the stages they had; bounds and priors go on to hold."""
     return replace(p, stages=("all",), weights=p.weights.mean(axis=0, keepdims=True), standard_errors=None)
+
+
+def tapered(p: Parameters, stages: tuple[str, ...]) -> Parameters:
+    """Parameters of one stage with the same weights in each of several."""
+    return replace(p, stages=stages, weights=p.weights.repeat(len(stages), axis=0), standard_errors=None)
 
 
 def game_of(path: Path) -> str:

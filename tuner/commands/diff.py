@@ -28,10 +28,8 @@ def run(arguments: argparse.Namespace) -> dict:
     from tuner.engine import load_parameters
 
     initial, learned = (load_parameters(path, arguments.terms) for path in (arguments.initial, arguments.learned))
-    for what in ("game", "stages"):
-        a, b = (getattr(p, what) for p in (initial, learned))
-        if a != b:
-            raise InputError(f"{arguments.learned}: {what} {b}, but {arguments.initial} has {a}; such files cannot be compared")
+    if initial.game != learned.game:
+        raise InputError(f"{arguments.learned} is for {learned.game}, but {arguments.initial} is for {initial.game}")
     result = {"initial": arguments.initial, "learned": arguments.learned, **differences(initial, learned)}
     if arguments.format == "json" and not arguments.json:
         import json
