@@ -7,6 +7,7 @@ and `weight` (float32). Game g has the positions first[g]:first[g + 1]; `game` a
 
 from __future__ import annotations
 
+import contextlib
 import json
 import mmap
 import os
@@ -53,7 +54,8 @@ class ArrayWriter:
         self._file.close()
 
     def abandon(self) -> None:
-        self._file.close()
+        with contextlib.suppress(OSError):  # on a full disk what is still to be written cannot be
+            self._file.close()
 
 
 class DatasetWriter:
@@ -73,9 +75,10 @@ class DatasetWriter:
             shutil.rmtree(self._folder, ignore_errors=True)
             self._folder.mkdir(parents=True)
             self._arrays = {name: ArrayWriter(self._folder / f"{name}.npy", kind) for name, kind in ARRAYS.items()}
+            self._arrays["row"].append(np.zeros(1))
         except OSError as problem:
+            shutil.rmtree(self._folder, ignore_errors=True)
             raise InputError(f"{self.target}: cannot be written: {problem.strerror}") from None
-        self._arrays["row"].append(np.zeros(1))
         self._nonzeros = 0
         return self
 

@@ -51,7 +51,7 @@ class Engine:
 
     def coefficients(self, positions: np.ndarray) -> CoefficientRows:
         """The sparse coefficients of positions (n, words)."""
-        return Counter(self).count(positions)
+        return Counter(self).count(np.ascontiguousarray(positions))
 
 
 @dataclass(frozen=True)

@@ -125,7 +125,8 @@ class _Reader:
             else:
                 self._stages(value, place, stages, result)
         if self.missing and not self.add_missing:
-            self.fail(node, f"{what} lacks {_listed(self.missing)}; `tuner params {self.path} --add-missing` adds zeros")
+            self.fail(node, f"{what} lacks {_listed(self.missing)}; `tuner params {self.path} --add-missing` (and your "
+                      "--terms) adds zeros")
         return result
 
     def _stages(self, node: Node, place: Place, stages: tuple[str, ...], result: np.ndarray) -> None:

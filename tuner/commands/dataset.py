@@ -39,10 +39,10 @@ def run(arguments: argparse.Namespace) -> dict:
         action, *sources = sources
     outputs = {"build": 1, "inspect": 0, "merge": 1, "split": 2}[action]
     if len(arguments.output) != outputs:
-        raise InputError(f"tuner dataset {'' if action == 'build' else action + ' '}: -o names {len(arguments.output)} "
-                         f"datasets to write, expected {outputs}")
+        raise InputError(f"dataset{'' if action == 'build' else ' ' + action}: -o names {len(arguments.output)} datasets to "
+                         f"write, expected {outputs}; see tuner dataset --help")
     if not sources:
-        raise InputError(f"tuner dataset {action}: no dataset named")
+        raise InputError(f"dataset {action}: no dataset named; see tuner dataset --help")
     if action in ("inspect", "split") and len(sources) != 1:
-        raise InputError(f"tuner dataset {action}: {len(sources)} datasets named, expected one")
+        raise InputError(f"dataset {action}: {len(sources)} datasets named, expected one")
     return getattr(datasets, action)(sources, arguments)

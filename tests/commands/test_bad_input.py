@@ -1,0 +1,274 @@
+"""Whatever a user gets wrong: one line that says where and what to do, exit status 2, and nothing written."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import os
+import shutil
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+import zstandard
+
+from tests.commands.support import done, tuner
+from tuner.engine import parameter_path
+
+MOVES = "1. Nf3 Nf6 2. Ng1 Ng8 3. Nc3 Nc6 4. Nb1 Nb8 5. e4 e5 6. d4 d5 7."
+GRID = "        - [ 98, 134,  61,  95,  68, 126,  34, -11]"
+
+
+def game(result: str, move: str = "Nf3") -> str:
+    return f'[Event "?"]\n[Result "{result}"]\n\n{MOVES} {move} {result}\n\n'
+
+
+def params(old: str, new: str) -> str:
+    """The bundled parameters with a first occurrence changed."""
+    text = parameter_path("classic").read_text(encoding="utf-8")
+    assert old in text
+    return text.replace(old, new, 1)
+
+
+def bomb() -> str:
+    lines = ["a: &a [x, x, x]"] + [f"{b}: &{b} [{', '.join(['*' + a] * 9)}]" for a, b in zip("abcdefgh", "bcdefghi", strict=True)]
+    return "\n".join(lines)
+
+
+# where a case needs a file: its name and content, from the bytes of some good games
+FILES = {
+    "empty.pgn": b"", "words.pgn": b"dear reader,\nthis is a letter\n", "page.pgn": b"<!DOCTYPE html><html>404</html>",
+    "binary.pgn": bytes(range(256)) * 20, "open.pgn": game("*").encode(), "one.pgn": game("1-0").encode(),
+    "same.pgn": game("1-0").encode() * 5, "draws.pgn": "".join(game("1/2-1/2", m) for m in ("a3", "b3", "c3")).encode(),
+    "wins.pgn": "".join(game("0-1", m) for m in ("a3", "b3", "c3")).encode(), "illegal.pgn": game("1-0", "Qxh7").encode(),
+    "broken\nname.pgn": b"",
+    "nan.yaml": params("pawn: {mg: 82", "pawn: {mg: .nan"), "inf.yaml": params("pawn: {mg: 82", "pawn: {mg: .inf"),
+    "true.yaml": params("pawn: {mg: 82", "pawn: {mg: true"), "text.yaml": params("pawn: {mg: 82", "pawn: {mg: many"),
+    "twice.yaml": params("    knight:", "    pawn:"), "term.yaml": params("  material:", "  matter:"),
+    "parameter.yaml": params("    knight:", "    horse:"), "shape.yaml": params(GRID, GRID.replace(" 98, ", "")),
+    "row.yaml": params(GRID + "\n", ""), "game.yaml": params("game: chess", "game: chss"),
+    "other.yaml": params("game: chess", "game: tictactoe"), "cycle.yaml": "game: chess\nweights: &w [*w]\n", "bomb.yaml": bomb(),
+    "huge.yaml": "# " + "x" * (5 << 20) + "\n" + params("mg", "mg"), "deep.yaml": "game: chess\nweights: " + "[" * 100_000,
+    "tabs.yaml": "game: chess\n\tscale: 1\n", "empty.yaml": "", "latin.yaml": b"game: sch\xe4ch\n", "escape.yaml": "game: \x1b[31m\n",
+    "code.yaml": params("scale: 0.00255", "scale: !!python/object/apply:os.system ['touch owned']"),
+    "stage.yaml": params("[mg, eg]", "[mg, late]"), "bounds.yaml": params("weights:", "bounds: {material.pawn: [9, 1]}\nweights:"),
+    "prior.yaml": params("weights:", "prior: {material.pawn: {sd: 0}}\nweights:"),
+    "fixed.yaml": params("weights:", "fixed: ['*']\nweights:"), "missing.yaml": params("    knight: {mg: 337, eg: 281}\n", ""),
+    "notes.txt": b"keep me", "syntax.py": "def broken(:\n", "a.ttt": b"1-0 a1 b1 a2 b2 a3\n0-1 b1 a1 c1 a2 b2 a3\n",
+}
+
+CASES = {
+    # the games; a line of its own tells of each bad game before
+    "tune classic nowhere.pgn -o out.yaml": "nowhere.pgn: no such file",
+    "tune classic good.pgn nowhere.pgn -o out.yaml": "nowhere.pgn: no such file",
+    "tune classic empty.pgn -o out.yaml": "empty.pgn: no games found; expected files of the kinds .pgn, .epd, .fen",
+    "tune classic words.pgn -o out.yaml": "words.pgn: no position left of 1 games (1 bad); expected decided games, or choose other",
+    "tune classic page.pgn -o out.yaml": "page.pgn: no position left of 1 games (1 bad); expected decided games",
+    "tune classic binary.pgn -o out.yaml": "binary.pgn: no position left of ",
+    "tune classic open.pgn -o out.yaml": "open.pgn: no position left of 1 games (1 undecided); expected decided games",
+    "tune classic one.pgn -o out.yaml": "only 1 game to learn from (read 1 games, used 1); expected at least 2",
+    "tune classic same.pgn -o out.yaml": "only 1 game to learn from (read 5 games, used 1, 4 duplicates); expected at least 2",
+    "tune classic draws.pgn -o out.yaml": "every one of the 3 games is a draw (read 3 games, used 3): there is nothing to learn; "
+                                          "expected games with different results",
+    "tune classic wins.pgn -o out.yaml": "every one of the 3 games is a loss of the first player (read 3 games",
+    "tune classic illegal.pgn -o out.yaml --strict": "illegal.pgn: game 1 (byte 100): illegal move 'Qxh7' at ply 13; mend it, or "
+                                                     "leave out --strict",
+    "tune classic good.pgn -o out.yaml --min-elo 4000": "good.pgn: no position left of 300 games (300 below the Elo wanted)",
+    "tune classic good.pgn -o out.yaml --skip-start 900": "good.pgn: no position left of 300 games (none of their positions was",
+    "tune classic hollow -o out.yaml": "hollow: holds no .pgn or .epd or .fen file and is not a dataset",
+    "tune tictactoe/zero a.ttt -o out.yaml --positions quiet": "tictactoe has no 'quiet' positions; choose 'auto' or 'all'",
+    "tune classic cut.pgn.gz -o out.yaml": "cut.pgn.gz: truncated gz archive: it ends at byte 30000 before its last block is",
+    "tune classic cut.pgn.bz2 -o out.yaml": "cut.pgn.bz2: truncated bz2 archive: it ends at byte 30000",
+    "tune classic cut.pgn.zst -o out.yaml": "cut.pgn.zst: truncated zst archive: it ends at byte 30000",
+    "tune classic bad.pgn.gz -o out.yaml": "bad.pgn.gz: corrupt gz archive between bytes ",
+    "tune classic bad.pgn.bz2 -o out.yaml": "bad.pgn.bz2: corrupt bz2 archive between bytes ",
+    "tune classic bad.pgn.zst -o out.yaml": "bad.pgn.zst: corrupt zst archive between bytes ",
+    "dataset cut.pgn.gz -o out.ds": "cut.pgn.gz: truncated gz archive: it ends at byte 30000",
+    "dataset bad.pgn.zst -o out.ds": "bad.pgn.zst: corrupt zst archive",
+    "dataset empty.pgn -o out.ds": "empty.pgn: no games found",
+    # the parameters
+    "tune nothing good.pgn -o out.yaml": "nothing: no such file; bundled parameter files: classic, material, pesto, zero",
+    "tune tictactoe/nothing good.pgn -o out.yaml": "tictactoe/nothing: no such file; bundled parameter files: classic, zero",
+    "tune nothing.yaml good.pgn -o out.yaml": "nothing.yaml: no such file",
+    "tune hollow good.pgn -o out.yaml": "hollow: cannot be read: Is a directory",
+    "tune nan.yaml good.pgn -o out.yaml": "nan.yaml:8: material.pawn.mg is '.nan', expected a number",
+    "tune inf.yaml good.pgn -o out.yaml": "inf.yaml:8: material.pawn.mg is '.inf', expected a number",
+    "tune true.yaml good.pgn -o out.yaml": "true.yaml:8: material.pawn.mg is 'true', expected a number",
+    "tune text.yaml good.pgn -o out.yaml": "text.yaml:8: material.pawn.mg is 'many', expected a number",
+    "tune twice.yaml good.pgn -o out.yaml": "twice.yaml:9: 'pawn' stands twice; first on line 8",
+    "tune term.yaml good.pgn -o out.yaml": "term.yaml:7: unknown term 'matter'; known: material, piece_square, ",
+    "tune parameter.yaml good.pgn -o out.yaml": "parameter.yaml:9: unknown parameter material.horse; material has: pawn, knight,",
+    "tune shape.yaml good.pgn -o out.yaml": "shape.yaml:17: piece_square.pawn.mg has 7 numbers, the term declares 8",
+    "tune row.yaml good.pgn -o out.yaml": "row.yaml:15: piece_square.pawn.mg has 7 rows, the term declares 8",
+    "tune game.yaml good.pgn -o out.yaml": "game.yaml:3: unknown game 'chss'; available: chess, tictactoe",
+    "tune other.yaml good.pgn -o out.yaml": "other.yaml:7: unknown term 'material'; known: lines, squares",
+    "tune cycle.yaml good.pgn -o out.yaml": "cycle.yaml:2: anchors and aliases are not supported; write the values out",
+    "tune bomb.yaml good.pgn -o out.yaml": "bomb.yaml:1: anchors and aliases are not supported; write the values out",
+    "tune huge.yaml good.pgn -o out.yaml": "huge.yaml: 5,",
+    "tune deep.yaml good.pgn -o out.yaml": "deep.yaml:2: nested more than 12 deep, expected a parameter file",
+    "tune tabs.yaml good.pgn -o out.yaml": "tabs.yaml:2: not YAML: found a tab character that violates indentation",
+    "tune escape.yaml good.pgn -o out.yaml": "escape.yaml:1: not YAML: control character '\\x1b'",
+    "tune empty.yaml good.pgn -o out.yaml": "empty.yaml: empty, expected a parameter file",
+    "tune latin.yaml good.pgn -o out.yaml": "latin.yaml: byte 9 is not UTF-8 text; expected a YAML file",
+    "tune code.yaml good.pgn -o out.yaml": "code.yaml:4: tag 'tag:yaml.org,2002:python/object/apply:os.system' is not supported",
+    "tune stage.yaml good.pgn -o out.yaml": "stage.yaml:8: unknown stage material.pawn.eg; the stages are mg, late",
+    "tune bounds.yaml good.pgn -o out.yaml": "bounds.yaml:6: bounds of material.pawn are [9, 1], expected low < high",
+    "tune prior.yaml good.pgn -o out.yaml": "prior.yaml:6: sd of the prior of material.pawn is 0, expected centipawns between",
+    "tune fixed.yaml good.pgn -o out.yaml": "every number is held, by --fixed, --only or `fixed` in the file: nothing to learn",
+    "tune missing.yaml good.pgn -o out.yaml": "missing.yaml:6: weights lacks material.knight; `tuner params missing.yaml "
+                                              "--add-missing` adds zeros",
+    "eval nan.yaml startpos": "nan.yaml:8: material.pawn.mg is '.nan'",
+    "diff classic nan.yaml": "nan.yaml:8: material.pawn.mg is '.nan'",
+    "params nan.yaml": "nan.yaml:8: material.pawn.mg is '.nan'",
+    "dataset good.pgn -o out.ds --params nan.yaml": "nan.yaml:8: material.pawn.mg is '.nan'",
+    # the output
+    "tune classic good.pgn -o nowhere/out.yaml": "nowhere: no such folder to write out.yaml in; make it first",
+    "tune classic good.pgn -o hollow": "hollow: is a folder, expected the name of a file to write",
+    "tune classic good.pgn -o good.pgn": "good.pgn: holds the games to learn from and would be replaced; choose another name",
+    "tune classic good.pgn -o pipe": "pipe: is a device or a pipe, expected the name of a file to write",
+    f"tune classic good.pgn -o {'x' * 300}": f"{'x' * 300}: cannot be written: File name too long; choose another place",
+    "tune classic good.pgn -o out.yaml --run notes.txt": "notes.txt: cannot be made a folder: File exists",
+    "dataset good.pgn -o notes.txt": "notes.txt: exists and is not a dataset; choose another name",
+    "dataset good.pgn -o hollow": "hollow: exists and is not a dataset; choose another name",
+    "dataset good.pgn -o notes.txt/out.ds": "notes.txt/out.ds: cannot be written: Not a directory",
+    "dataset split good.ds -o out.ds out.ds": "out.ds: named twice, expected two datasets to write",
+    "dataset split good.ds -o out.ds held.ds --held-out 0": "held.ds: would hold no game; choose another share or seed",
+    "params classic --add-missing": "/classic.yaml: is a bundled file; name another with -o OUT",
+    "params classic -o out.yaml": "-o out.yaml: nothing is written without --add-missing",
+    # datasets
+    "tune tictactoe/zero good.ds -o out.yaml": "good.ds: a dataset of chess, expected tictactoe",
+    "tune classic good.ds -o out.yaml --terms mine.py": "good.ds: counted with other parameters (615 in place of 616); build the",
+    "tune classic damaged.ds -o out.yaml": "damaged.ds/count.npy: damaged (",
+    "tune classic wild.ds -o out.yaml": "wild.ds/index.npy: entry 0 is damaged, expected a column below 615; build the dataset",
+    "dataset inspect damaged.ds": "damaged.ds/count.npy: damaged (",
+    "dataset merge good.ds damaged.ds -o out.ds": "damaged.ds/count.npy: damaged (",
+    "dataset inspect good.pgn": "good.pgn: not a dataset (no manifest.json); make one with `tuner dataset GAMES -o DIR`",
+    "dataset merge good.ds nowhere -o out.ds": "nowhere: not a dataset (no manifest.json)",
+    # options
+    "tune classic good.ds -o out.yaml --fixed pawns.nothing": "--fixed pawns.nothing: names no parameter; try a glob such as",
+    "tune classic good.ds -o out.yaml --only x": "--only x: names no parameter; try a glob such as 'material.*'",
+    "tune classic good.ds -o out.yaml --only material.* --fixed material": "every number is held",
+    "tune classic good.ds -o out.yaml --quiescence nothing": "nothing: no such file; bundled parameter files: classic",
+    "tune classic good.ds -o out.yaml --terms nothing.py": "nothing.py: no such file; --terms takes a Python file with terms",
+    "tune classic good.ds -o out.yaml --terms syntax.py": "syntax.py:1: ",
+    "tune classic good.ds -o out.yaml --held-out 1": "argument --held-out: '1' is not a number from 0 to below 1, such as 0.1; see",
+    "tune classic good.ds -o out.yaml --prior -3": "argument --prior: expected one argument; see tuner tune --help",
+    "tune classic good.ds -o out.yaml --prior=nan": "argument --prior: 'nan' is not a number between 0.001 and 1e+06, such as 50;",
+    "tune classic good.ds -o out.yaml --prior 1e-200": "argument --prior: '1e-200' is not a number between",
+    "tune classic good.ds -o out.yaml --scale 0": "argument --scale: '0' is not a number between 1e-06 and 1, such as 0.00255; see",
+    "tune classic good.ds -o out.yaml --scale inf": "argument --scale: 'inf' is not a number between",
+    "tune classic good.ds -o out.yaml --learning-rate 0": "argument --learning-rate: '0' is not a positive number; see",
+    "tune classic good.ds -o out.yaml --learning-rate nan": "argument --learning-rate: 'nan' is not a positive number",
+    "tune classic good.ds -o out.yaml --iterations 0": "argument --iterations: '0' is not a whole number of 1 or more; see",
+    "tune classic good.ds -o out.yaml --batch 1.5": "argument --batch: '1.5' is not a whole number of 1 or more",
+    "tune classic good.ds -o out.yaml --seed -1": "argument --seed: '-1' is not a whole number of 0 or more",
+    f"tune classic good.pgn -o out.yaml --seed {10**30}": f"argument --seed: '{10**30}' is more than 1,000,000,000,000,000",
+    f"tune classic good.pgn -o out.yaml --skip-start {10**30}": f"argument --skip-start: '{10**30}' is more than",
+    f"tune classic good.pgn -o out.yaml --per-game {10**30}": f"argument --per-game: '{10**30}' is more than",
+    "tune classic good.ds -o out.yaml --learner magic": "argument --learner: invalid choice: 'magic' (choose from ",
+    "tune classic good.ds -o out.yaml --loss hinge": "argument --loss: invalid choice: 'hinge'",
+    "tune classic good.ds -o out.yaml --no-such-option": "unrecognized arguments: --no-such-option; see tuner",
+    "tune classic good.ds": "the following arguments are required: -o/--output; see tuner tune --help",
+    "tune": "the following arguments are required: PARAMS, GAMES, -o/--output; see tuner tune --help",
+    "": "the following arguments are required: COMMAND; see tuner --help",
+    "turn": "argument COMMAND: invalid choice: 'turn' (choose from ",
+    "dataset good.pgn": "dataset: -o names 0 datasets to write, expected 1; see tuner dataset --help",
+    "dataset split good.ds -o out.ds": "dataset split: -o names 1 datasets to write, expected 2",
+    "dataset merge -o out.ds": "dataset merge: no dataset named",
+    "dataset inspect good.ds good.ds": "dataset inspect: 2 datasets named, expected one",
+    "diff classic tictactoe/zero": "tictactoe/zero",
+    "eval classic 8/8/8/8 w": "the piece placement of the FEN is not eight ranks of eight squares: '8/8/8/8 w'",
+    "eval classic": "the following arguments are required: FEN; see tuner eval --help",
+    "eval tictactoe/classic xxx/ooo/... x": "'xxx/ooo/... x': no game leads to this position",
+    "bench nothing": "argument ROW: invalid choice: 'nothing'",
+    "bench pgn --games nowhere.pgn": "nowhere.pgn: no such file",
+}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory, small_pgn, small_dataset) -> Path:
+    """All good and bad files in one place."""
+    folder = tmp_path_factory.mktemp("bad")
+    for name, content in FILES.items():
+        (folder / name).write_bytes(content.encode() if isinstance(content, str) else content)
+    games = small_pgn.read_bytes()
+    (folder / "good.pgn").write_bytes(games)
+    for suffix, packed in ((".gz", gzip.compress(games)), (".bz2", bz2.compress(games)),
+                           (".zst", zstandard.ZstdCompressor(write_checksum=True).compress(games))):
+        (folder / f"cut.pgn{suffix}").write_bytes(packed[:30000])
+        (folder / f"bad.pgn{suffix}").write_bytes(packed[:20000] + bytes(b ^ 0x55 for b in packed[20000:20100]) + packed[20100:])
+    (folder / "mine.py").write_text("from evalterms.term import Term\nmine = Term('mine')\nN = mine.parameter('n')\n\n\n"
+                                    "@mine.counts\ndef count(us, them, emit):\n    emit(N, 1)\n")
+    (folder / "hollow").mkdir()
+    os.mkfifo(folder / "pipe")
+    for name in ("good.ds", "damaged.ds", "wild.ds"):
+        shutil.copytree(small_dataset.path, folder / name)
+    counts = folder / "damaged.ds" / "count.npy"
+    counts.write_bytes(counts.read_bytes()[:-1])
+    with open(folder / "wild.ds" / "index.npy", "r+b") as stream:
+        stream.seek(128)
+        stream.write(b"\xff\xff")
+    return folder
+
+
+def contents(folder: Path) -> dict[str, tuple]:
+    return {str(path.relative_to(folder)): (path.stat().st_size, path.stat().st_mtime_ns) for path in folder.rglob("*")}
+
+
+@pytest.mark.parametrize(("command", "said"), CASES.items(), ids=[command[:80] or "nothing" for command in CASES])
+def test_a_mistake_is_one_line_and_status_2_and_nothing_is_written(folder, monkeypatch, command, said):
+    monkeypatch.chdir(folder)
+    before = contents(folder)
+    ran = tuner(*command.split())
+    assert ran.status == 2
+    *notes, last = ran.err.splitlines()
+    assert last.startswith("tuner") and said in last
+    assert last.isprintable() and len(last) < 300 + len(command)
+    assert ran.out == ""
+    assert all("; game skipped" in note for note in notes)  # one for each bad game
+    assert contents(folder) == before
+
+
+def test_a_name_with_a_line_end_is_still_one_line(folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    for name in ("broken\nname.pgn", "no\nfile", "\x1b[31mred"):
+        ran = tuner("tune", "classic", name, "-o", "out.yaml")
+        assert ran.status == 2 and ran.err.count("\n") == 1 and ran.err.strip().isprintable()
+    assert tuner("tune", "classic", "good.ds", "-o", "out.yaml", "--b\nad").err.count("\n") == 1
+
+
+def test_an_older_result_stays_when_a_command_fails(folder, monkeypatch, tmp_path):
+    monkeypatch.chdir(folder)
+    old = tmp_path / "old.yaml"
+    old.write_text("precious")
+    shutil.copytree("good.ds", tmp_path / "old.ds")
+    before = contents(tmp_path)
+    assert tuner("tune", "classic", "cut.pgn.gz", "-o", old).status == 2
+    assert tuner("dataset", "cut.pgn.gz", "-o", tmp_path / "old.ds").status == 2
+    assert contents(tmp_path) == before
+
+
+def test_standard_input_is_called_so(folder):
+    for stdin, said in ((b"", "-: no games found"), (gzip.compress(b"[Event")[:-3], "standard input: truncated gz archive")):
+        ran = tuner("dataset", "-", "-o", folder / "out.ds", stdin=stdin)
+        assert ran.status == 2 and said in ran.err
+    assert not (folder / "out.ds").exists()
+
+
+def test_the_process_itself_ends_with_status_2_and_one_line(folder):
+    ran = subprocess.run([sys.executable, "-m", "tuner", "tune", "twice.yaml", "good.pgn", "-o", "out.yaml"], cwd=folder,
+                         capture_output=True, text=True)
+    assert (ran.returncode, ran.stdout, ran.stderr) == (2, "", "tuner: twice.yaml:9: 'pawn' stands twice; first on line 8\n")
+
+
+def test_games_from_a_pipe_are_read_once(folder, tmp_path):
+    """A pipe cannot be read a second time for its hash: that would wait forever."""
+    os.mkfifo(tmp_path / "fifo")
+    writer = threading.Thread(target=lambda: (tmp_path / "fifo").write_bytes((folder / "good.pgn").read_bytes()), daemon=True)
+    writer.start()
+    done("dataset", tmp_path / "fifo", "-o", tmp_path / "out.ds")
+    writer.join(10)
+    assert (tmp_path / "out.ds" / "index.npy").read_bytes() == (folder / "good.ds" / "index.npy").read_bytes()
+    assert '"sha256": "-"' in (tmp_path / "out.ds" / "manifest.json").read_text()

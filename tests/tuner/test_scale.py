@@ -1,0 +1,114 @@
+"""The scale of the starting weights: that of a logistic regression on the evaluation, whatever the weights are measured in."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import statsmodels.api as sm
+
+from tests.tuner.support import chances, problem_of, random_coefficients, write_sample
+from tuner import scale as module
+from tuner.fit import FitOptions, fit
+from tuner.parameters import Parameters
+from tuner.scale import fit_scale
+
+TRUE = 0.004
+COLUMNS = 6
+
+
+@pytest.fixture(scope="module")
+def drawn(tmp_path_factory):
+    """Games with outcomes from weights at a scale of TRUE and an advantage of the first player; and the weights."""
+    random = np.random.default_rng(1)
+    lengths = random.integers(1, 20, 400)
+    n = int(lengths.sum())
+    x, weights = random_coefficients(random, n, COLUMNS), np.zeros((2, COLUMNS + 1))
+    weights[:, :-1] = random.normal(0, 40, (2, COLUMNS))
+    phase = random.integers(0, 25, n)
+    folder = tmp_path_factory.mktemp("scale")
+    sample = write_sample(folder / "none", x, np.zeros(n), lengths, phase=phase)
+    p = chances(sample.design(2) @ weights.ravel() + 30, TRUE)
+    width, drawn = 0.1 * np.minimum(p, 1 - p), random.random(n)
+    outcome = np.where(drawn < p - width, 1.0, np.where(drawn > p + width, -1.0, 0.0))  # draws leave the expectation as it is
+    return write_sample(folder / "data", x, outcome, lengths, phase=phase), weights
+
+
+def expected_scale(sample, weights, chosen=slice(None)):
+    """Half the slope of the regression of statsmodels with an intercept."""
+    evaluation = sample.design(len(weights))[chosen] @ weights.ravel()
+    fitted = sm.GLM((1 + sample.outcome[chosen]) / 2, sm.add_constant(evaluation), family=sm.families.Binomial()).fit(tol=1e-12)
+    return fitted.params[1] / 2
+
+
+def test_the_scale_is_that_of_statsmodels(drawn):
+    sample, weights = drawn
+    found = fit_scale(problem_of(sample, 2, start=weights))
+    assert found == pytest.approx(expected_scale(sample, weights), rel=1e-8)
+    assert found == pytest.approx(TRUE, rel=0.1)
+
+
+def test_only_the_games_of_the_problem_are_used(drawn):
+    sample, weights = drawn
+    games = np.arange(0, 400, 3)
+    found = fit_scale(problem_of(sample, 2, start=weights, games=games))
+    assert found == pytest.approx(expected_scale(sample, weights, np.isin(sample.group, games + 1)), rel=1e-8)
+    assert found != pytest.approx(expected_scale(sample, weights), rel=1e-6)
+
+
+@pytest.mark.parametrize("unit", [0.25, 3.0])
+def test_weights_in_another_unit_have_another_scale(drawn, unit):
+    sample, weights = drawn
+    assert fit_scale(problem_of(sample, 2, start=unit * weights)) == pytest.approx(
+        fit_scale(problem_of(sample, 2, start=weights)) / unit, rel=1e-8)
+
+
+@pytest.mark.parametrize("guess", [1e-4, 0.02])
+def test_the_scale_does_not_depend_on_the_one_to_begin_with(drawn, guess):
+    sample, weights = drawn
+    assert fit_scale(problem_of(sample, 2, start=weights, scale=guess)) == pytest.approx(
+        expected_scale(sample, weights), rel=1e-6)
+
+
+def test_of_many_positions_a_part_is_enough(drawn, monkeypatch):
+    sample, weights = drawn
+    games = np.arange(0, 400, 2)  # with gaps, so that there is a range for each game
+    whole = fit_scale(problem_of(sample, 2, start=weights, games=games))
+    monkeypatch.setattr(module, "POSITIONS", 700)
+    part = fit_scale(problem_of(sample, 2, start=weights, games=games))
+    assert part != whole
+    assert part == pytest.approx(whole, rel=0.25)
+    # one long range cannot be sampled by games: all of it is used
+    assert fit_scale(problem_of(sample, 2, start=weights)) == pytest.approx(expected_scale(sample, weights), rel=1e-8)
+
+
+def test_weights_that_say_nothing_have_no_scale(drawn):
+    sample, weights = drawn
+    assert fit_scale(problem_of(sample, 2, start=0.0)) is None
+    assert fit_scale(problem_of(sample, 2, start=-weights)) is None
+    constant = np.zeros_like(weights)
+    constant[:, -1] = 50
+    assert fit_scale(problem_of(sample, 2, start=constant)) is None
+
+
+def test_outcomes_that_the_evaluation_tells_perfectly_have_no_scale(tmp_path):
+    x = np.array([[1], [-1]] * 30, np.int8)
+    sample = write_sample(tmp_path / "data", x, x[:, 0].astype(float), np.full(6, 10))
+    assert fit_scale(problem_of(sample, 1, start=100.0 * np.array([[1, 0]]))) is None
+
+
+@pytest.mark.parametrize(("options", "kept"), [({}, False), ({"fit_scale": False}, True)])
+def test_a_fit_finds_the_scale_unless_it_is_held(drawn, options, kept):
+    sample, weights = drawn
+    parameters = Parameters("none", sample.layout, ("mg", "eg"), weights[:, :-1], scale=0.001)
+    found = fit(sample.data, parameters, sample.layout, 24, FitOptions(held_out=0, prior=None, **options)).parameters
+    assert found.scale == pytest.approx(0.001 if kept else expected_scale(sample, weights), rel=1e-6)
+
+
+def test_a_fit_from_zeros_or_from_nonsense_keeps_its_scale_and_says_so_where_it_matters(drawn):
+    sample, weights = drawn
+    for start, said in ((0 * weights, False), (-weights, True)):
+        notes = []
+        parameters = Parameters("none", sample.layout, ("mg", "eg"), start[:, :-1], scale=0.001)
+        found = fit(sample.data, parameters, sample.layout, 24, FitOptions(prior=None), note=notes.append)
+        assert found.parameters.scale == 0.001
+        assert any("do not predict" in note for note in notes) == said

@@ -1,0 +1,89 @@
+"""The split of a dataset: whole openings, the same for the same seed, and no game or opening on both sides."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from tests.tuner.support import random_coefficients, write_sample
+from tuner.split import split_games
+
+
+def games(seed: int, n: int, openings: int, identities: int | None = None) -> SimpleNamespace:
+    """What a split looks at: games with random openings; with fewer identities than games, some come several times."""
+    random = np.random.default_rng(seed)
+    names = random.integers(0, 2**64, openings, np.uint64)
+    game = np.arange(n) if identities is None else random.integers(0, identities, n)
+    return SimpleNamespace(game=game.astype(np.uint64), opening=random.choice(names, n))
+
+
+CASES = [games(seed, 300, openings, identities) for seed in range(10)
+         for openings, identities in ((300, None), (20, None), (150, 200), (100, 280), (290, 290))]
+
+
+@pytest.mark.parametrize("data", CASES)
+@pytest.mark.parametrize("share", [0.1, 0.5, 0.9])
+def test_every_game_is_on_one_side_and_no_game_and_no_opening_on_both(data, share):
+    kept, held = split_games(data, share, seed=1)
+    assert sorted([*kept, *held]) == list(range(300))
+    assert (np.diff(kept) > 0).all() and (np.diff(held) > 0).all()
+    assert not np.isin(data.game[kept], data.game[held]).any()
+    assert not np.isin(data.opening[kept], data.opening[held]).any()
+
+
+def test_cases_would_tell_a_split_by_opening_alone_from_a_right_one():
+    """Some games come under two openings of different sides."""
+    assert sum(len(np.unique(data.opening[data.game == game])) > 1 for data in CASES for game in np.unique(data.game)) > 100
+
+
+@pytest.mark.parametrize("share", [0.05, 0.1, 0.5, 0.8])
+def test_the_share_held_out_is_the_one_wanted(share):
+    data = games(3, 20_000, 18_000)
+    for seed in (1, 2):
+        assert len(split_games(data, share, seed)[1]) / 20_000 == pytest.approx(share, abs=0.02)
+
+
+def test_nothing_is_held_out_for_a_share_of_nothing():
+    kept, held = split_games(games(4, 50, 40), 0.0, 1)
+    assert len(kept) == 50 and len(held) == 0
+
+
+def test_a_split_is_the_same_for_the_same_seed_and_another_for_another():
+    data = games(5, 1000, 900)
+    for seed in (0, 1, 2**40):
+        for first, again in zip(split_games(data, 0.3, seed), split_games(data, 0.3, seed), strict=True):
+            assert (first == again).all()
+    sides = [np.isin(np.arange(1000), split_games(data, 0.3, seed)[1]) for seed in range(6)]
+    for i in range(6):
+        for j in range(i):
+            # independent sides agree in 0.7 * 0.7 + 0.3 * 0.3 of the games
+            assert (sides[i] == sides[j]).mean() == pytest.approx(0.58, abs=0.08)
+
+
+def test_the_side_of_an_opening_does_not_depend_on_the_order_or_on_the_other_games():
+    data = games(6, 1000, 900)
+    _, held = split_games(data, 0.3, 1)
+    expected = set(data.opening[held].tolist())
+    order = np.random.default_rng(7).permutation(1000)[:600]
+    fewer = SimpleNamespace(game=data.game[order], opening=data.opening[order])
+    _, held = split_games(fewer, 0.3, 1)
+    assert set(fewer.opening[held].tolist()) == expected & set(fewer.opening.tolist())
+
+
+def test_openings_that_are_numbers_in_a_row_are_spread_as_well():
+    data = SimpleNamespace(game=np.arange(5000, dtype=np.uint64), opening=np.arange(5000, dtype=np.uint64))
+    _, held = split_games(data, 0.2, 1)
+    assert len(held) / 5000 == pytest.approx(0.2, abs=0.02)
+    assert (np.diff(held) == 1).mean() == pytest.approx(0.2, abs=0.05)  # neighbours are not alike
+
+
+def test_a_split_of_a_real_dataset_is_by_its_own_openings(tmp_path):
+    random = np.random.default_rng(8)
+    openings = random.integers(0, 30, 100)
+    data = write_sample(tmp_path / "data", random_coefficients(random, 300, 3), np.zeros(300), np.full(100, 3),
+                        openings=openings).data
+    kept, held = split_games(data, 0.3, 1)
+    assert len(held) > 5
+    assert not set(openings[kept]) & set(openings[held])

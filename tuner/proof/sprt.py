@@ -1,0 +1,112 @@
+"""Sequential probability ratio test on pairs of games: is the difference elo1 rather than elo0?
+
+The log-likelihood ratio is that of the two likeliest distributions of pairs under the hypotheses, given what was seen
+(generalized SPRT; M. Van den Bergh, Comments on normalized Elo, https://www.cantate.be/Fishtest/normalized_elo_practical.pdf).
+The `logistic` model fixes the mean score of a pair, the `normalized` one its distance from 1/2 in standard deviations. The
+same numbers mean different things: elo 5 is a smaller effect in the normalized model wherever there are draws.
+
+The errors are alpha and beta if the test looks after every pair. Looking less often makes it longer and the errors smaller.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from scipy.optimize import brentq
+
+from games.streams import InputError
+from tuner.proof.pentanomial import NORMALIZED_ELO, SCORES, mean_and_variance, score_of
+
+# a kind of pair that was never seen counts as this much of one: with none at all, a hypothesis could need what has no chance
+UNSEEN = 1e-3
+# beyond these a hypothesis leaves no room for five kinds of pairs: three standard deviations of a game, say
+LARGEST_ELO = {"normalized": 200.0, "logistic": 1000.0}
+ITERATIONS = 200
+TOLERANCE = 1e-8  # change of the log-likelihood per pair
+
+
+@dataclass(frozen=True)
+class Sprt:
+    """A test: accept elo1 falsely with chance alpha at elo0, accept elo0 falsely with chance beta at elo1."""
+
+    elo0: float
+    elo1: float
+    alpha: float = 0.05
+    beta: float = 0.05
+    model: str = "normalized"
+
+    def __post_init__(self):
+        if self.model not in LARGEST_ELO:
+            raise InputError(f"unknown SPRT model {self.model!r}; available: {', '.join(sorted(LARGEST_ELO))}")
+        if not self.elo0 < self.elo1:
+            raise InputError(f"SPRT from elo0 {self.elo0:g} to elo1 {self.elo1:g}: elo0 must be less than elo1")
+        largest = LARGEST_ELO[self.model]
+        if not (-largest <= self.elo0 and self.elo1 <= largest):
+            raise InputError(f"SPRT from elo0 {self.elo0:g} to elo1 {self.elo1:g}: the {self.model} model takes "
+                             f"-{largest:g} to {largest:g}")
+        if not (self.alpha > 0 and self.beta > 0 and self.alpha + self.beta < 1):
+            raise InputError(f"SPRT with alpha {self.alpha:g}, beta {self.beta:g}: both must be positive, their sum less than 1")
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """Log-likelihood ratios at which elo0 and elo1 are accepted (Wald): -2.94 and 2.94 for 5 %."""
+        return math.log(self.beta / (1 - self.alpha)), math.log((1 - self.beta) / self.alpha)
+
+
+def decide(test: Sprt, llr: float) -> str | None:
+    """H0, H1, or None while the test goes on."""
+    lower, upper = test.bounds
+    return "H1" if llr >= upper else "H0" if llr <= lower else None
+
+
+def log_likelihood_ratio(test: Sprt, pairs: Sequence[float]) -> float:
+    """LLR of elo1 against elo0 from counts of pairs (5,)."""
+    if not sum(pairs):
+        return 0.0
+    counts = [float(count) or UNSEEN for count in pairs]
+    total = sum(counts)
+    seen = [count / total for count in counts]
+    likeliest = LIKELIEST[test.model]
+    p0, p1 = likeliest(seen, test.elo0), likeliest(seen, test.elo1)
+    return sum(count * math.log(b / a) for count, a, b in zip(counts, p0, p1, strict=True))
+
+
+def likeliest_of_score(seen: list[float], elo: float) -> list[float]:
+    """Likeliest shares of pairs (5,) with the mean score of `elo`, logistic, given the shares seen."""
+    score = score_of(elo)
+    return _likeliest(seen, [a - score for a in SCORES])
+
+
+def likeliest_of_normalized(seen: list[float], elo: float) -> list[float]:
+    """Likeliest shares of pairs (5,) with mean - 1/2 = t sd, where t is `elo`, normalized, of a pair.
+
+    The constraint is not linear in the shares: it is taken as linear about the last ones, from equal shares on (4.1).
+    """
+    t = math.sqrt(2) * elo / NORMALIZED_ELO
+    shares = [0.2] * 5
+    for _ in range(ITERATIONS):
+        mean, variance = mean_and_variance(shares)
+        sd = math.sqrt(variance)
+        last, shares = shares, _likeliest(seen, [a - 0.5 - t * sd * (1 + (a - mean) ** 2 / variance) / 2 for a in SCORES])
+        if sum(s * abs(math.log(p / q)) for s, p, q in zip(seen, shares, last, strict=True)) < TOLERANCE:
+            return shares
+    raise ArithmeticError(f"no likeliest distribution of pairs of {elo} normalized Elo found after {ITERATIONS} iterations; "
+                          f"shares seen: {seen}")
+
+
+LIKELIEST = {"logistic": likeliest_of_score, "normalized": likeliest_of_normalized}
+
+
+def _likeliest(seen: list[float], zero: list[float]) -> list[float]:
+    """Likeliest shares p with sum(p * zero) = 0: p = seen / (1 + x zero), with x the multiplier (Lagrange; 1.2, 1.3)."""
+    low, high = -1 / max(zero), -1 / min(zero)
+    margin = 1e-14 * (high - low)  # the function is infinite at both ends
+
+    def slope(x: float) -> float:
+        return sum([s * z / (1 + x * z) for s, z in zip(seen, zero)])  # noqa: B905 - innermost; both have 5 numbers
+
+    # so fine because a share that was hardly seen hangs on the distance of x from an end
+    x = brentq(slope, low + margin, high - margin, xtol=1e-300)
+    return [s / (1 + x * z) for s, z in zip(seen, zero, strict=True)]
