@@ -5,7 +5,8 @@ games. A pair scores 0, 1/4, 1/2, 3/4 or 1 for the first named player. Everythin
 
 Elo = 400 lg(s / (1 - s)) of the mean score s; its interval is that of the score, transformed. Normalized Elo divides by
 the spread instead: (s - 1/2) / (sqrt(2) sd) * 800 / ln 10 with sd of a pair, so that it says how many games are needed to
-see the difference (M. Van den Bergh, Normalized Elo, 2020). Near 1/2 and without draws the two are the same.
+see the difference (M. Van den Bergh, Normalized Elo, 2020). Near 1/2 and without draws the two are the same. Its interval
+takes the spread as known, as that of fastchess does: it covers 95 % near 0, 94 % at 150 and 84 % at 300.
 """
 
 from __future__ import annotations
@@ -80,7 +81,7 @@ def count_games(outcomes: Sequence[int], opening: Sequence[int] | None = None) -
     Games of the same `opening` (n,) are a pair, in whatever order they ended; without it, they lie pairwise in order.
     A game alone is counted as a game and in no pair.
     """
-    outcomes = np.asarray(outcomes, dtype=np.int64)
+    outcomes = np.asarray(outcomes)
     opening = np.arange(len(outcomes)) // 2 if opening is None else np.asarray(opening)
     if len(opening) != len(outcomes):
         raise ValueError(f"{len(outcomes)} outcomes, but {len(opening)} openings")
@@ -90,7 +91,7 @@ def count_games(outcomes: Sequence[int], opening: Sequence[int] | None = None) -
     if (played > 2).any():
         raise ValueError(f"{played.max()} games of opening {names[played.argmax()]}, expected a pair")
     total = np.zeros(len(names), np.int64)
-    np.add.at(total, place.ravel(), outcomes)
+    np.add.at(total, place, outcomes.astype(np.int64))
     pairs = np.bincount(total[played == 2] + 2, minlength=5)
     return Results(tuple(pairs.tolist()), *(int((outcomes == kind).sum()) for kind in (1, -1, 0)))
 

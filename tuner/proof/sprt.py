@@ -3,7 +3,8 @@
 The log-likelihood ratio is that of the two likeliest distributions of pairs under the hypotheses, given what was seen
 (generalized SPRT; M. Van den Bergh, Comments on normalized Elo, https://www.cantate.be/Fishtest/normalized_elo_practical.pdf).
 The `logistic` model fixes the mean score of a pair, the `normalized` one its distance from 1/2 in standard deviations. The
-same numbers mean different things: elo 5 is a smaller effect in the normalized model wherever there are draws.
+same numbers mean different things: elo 5 is a smaller effect in the normalized model where games spread less than wins
+and losses alone would, as with draws.
 
 The errors are alpha and beta if the test looks after every pair. Looking less often makes it longer and the errors smaller.
 """
@@ -21,7 +22,7 @@ from tuner.proof.pentanomial import NORMALIZED_ELO, SCORES, mean_and_variance, s
 
 # a kind of pair that was never seen counts as this much of one: with none at all, a hypothesis could need what has no chance
 UNSEEN = 1e-3
-# beyond these a hypothesis leaves no room for five kinds of pairs: three standard deviations of a game, say
+# at 231 normalized Elo a mean that many standard deviations from 1/2 is out of reach of equal shares, where the search starts
 LARGEST_ELO = {"normalized": 200.0, "logistic": 1000.0}
 ITERATIONS = 200
 TOLERANCE = 1e-8  # change of the log-likelihood per pair
@@ -108,5 +109,5 @@ def _likeliest(seen: list[float], zero: list[float]) -> list[float]:
         return sum([s * z / (1 + x * z) for s, z in zip(seen, zero)])  # noqa: B905 - innermost; both have 5 numbers
 
     # so fine because a share that was hardly seen hangs on the distance of x from an end
-    x = brentq(slope, low + margin, high - margin, xtol=1e-300)
+    x = brentq(slope, low + margin, high - margin, xtol=1e-17, maxiter=1000)
     return [s / (1 + x * z) for s, z in zip(seen, zero, strict=True)]
