@@ -47,7 +47,8 @@ def expand(sources: Sequence[str], suffixes: Sequence[str]) -> list[str]:
     for source in sources:
         path = Path(source)
         if source != "-" and os.path.isdir(source):
-            inside = sorted(str(file) for file in path.iterdir() if any(suffix in file.name for suffix in suffixes))
+            inside = sorted(str(file) for file in path.iterdir()
+                            if any(suffix in file.name for suffix in suffixes) and not file.is_dir())
             if not inside:
                 raise InputError(f"{source}: holds no {' or '.join(suffixes)} file and is not a dataset")
             files.extend(inside)

@@ -237,6 +237,8 @@ def _plain(node: Node):
         return {name: _plain(value) for name, value in node.value.items()}
     if isinstance(node.value, list):
         return [_plain(value) for value in node.value]
+    if node.value == "null":
+        return None
     for kind in (int, float):
         try:
             return kind(node.value)

@@ -34,7 +34,13 @@ def tuner(*arguments: object, stdin: bytes | None = None) -> Ran:
                 status = problem.code
     finally:
         sys.stdin = before
-    return Ran(status, out.getvalue(), err.getvalue())
+    return Ran(status, out.getvalue(), without_compiling(err.getvalue()))
+
+
+def without_compiling(text: str) -> str:
+    """What was said on standard error, without the notes of the first run on a machine."""
+    notes = ("tuner: compiling ", "tuner: compiled ")
+    return "".join(line for line in text.splitlines(keepends=True) if not line.startswith(notes))
 
 
 def done(*arguments: object, stdin: bytes | None = None) -> Ran:

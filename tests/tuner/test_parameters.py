@@ -96,6 +96,7 @@ def random_parameters(seed: int) -> Parameters:
     weights = random.normal(0, 10.0 ** random.integers(0, 4), (len(stages), SIZE)).round(2).clip(-LARGEST_WEIGHT, LARGEST_WEIGHT)
     errors = np.where(random.random(weights.shape) < 0.2, np.nan, abs(random.normal(0, 1e5, weights.shape)).round(2))
     learned = {"command": "tuner tune 'my: file' # \"x\" -> {é}", "version": "0.1.0", "seed": 1, "loss_after": 0.4512345,
+               "held_out_after": None,
                "data": [{"file": "a.pgn", "sha256": "00ab"}], "intercept": [1.25, -3.5]}
     bounds = (("material.man", (-5.0, 17.5)), ('squares.*', (-1e4, 1e4))) if seed % 3 else ()
     prior = (("files.open", (None, 0.5)), ("squares.man[0][1]", (-2.0, 100.0))) if seed % 4 else ()
