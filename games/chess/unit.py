@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from games import jit
 
-CORE = jit.Unit("chess", lambda: [*jit.ROOT.glob("*.py"), *(jit.ROOT / "chess").glob("*.py")])
+FOLDERS = (jit.ROOT, jit.ROOT / "search", jit.ROOT / "chess")
+CORE = jit.Unit("chess", lambda: [path for folder in FOLDERS for path in folder.glob("*.py")])
 inner = CORE.inner
 entry = CORE.entry

@@ -23,6 +23,7 @@ from tests.games.support import REPOSITORY
 def home(tmp_path, monkeypatch) -> Path:
     """A cache home of the test's own, empty at first."""
     monkeypatch.setenv("EVALTUNE_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)  # Python's own cache overlooks edits within a second
     return tmp_path / "cache"
 
 
