@@ -10,7 +10,7 @@ The hooks are Numba's documented ones (`pipeline_class`, custom passes).
 from __future__ import annotations
 
 from numba import _dynfunc
-from numba.core import funcdesc, lowering, typed_passes, untyped_passes
+from numba.core import funcdesc, lowering, typed_passes, types, untyped_passes
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, Flags, _LowerResult
 from numba.core.compiler_machinery import LoweringPass, PassManager, register_pass
@@ -26,11 +26,35 @@ class SettledFlags(Flags):
         return self._values == other._values if isinstance(other, SettledFlags) else super().__eq__(other)
 
 
+class RememberingContext:
+    """A typing context that finds the type of an operator on numbers once, not at each place where it stands.
+
+    Numba goes through dozens of candidates every time: the set's operator, the array's, the ufunc's.
+    """
+
+    def __init__(self, context) -> None:
+        self._context = context
+
+    def __getattr__(self, name: str):
+        return getattr(self._context, name)
+
+    def resolve_function_type(self, function, args, kws):
+        if kws or not isinstance(function, types.Function) or not all(isinstance(a, types.Number | types.Boolean) for a in args):
+            return self._context.resolve_function_type(function, args, kws)
+        key = function, tuple(args)
+        if key not in _resolved:
+            _resolved[key] = self._context.resolve_function_type(function, args, kws)
+        return _resolved[key]
+
+
+_resolved: dict = {}
+
+
 class Compiler(CompilerBase):
     """The base of both pipelines."""
 
     def __init__(self, typingctx, targetctx, library, args, return_type, flags, locals) -> None:
-        super().__init__(typingctx, targetctx, library, args, return_type, SettledFlags(flags), locals)
+        super().__init__(RememberingContext(typingctx), targetctx, library, args, return_type, SettledFlags(flags), locals)
 
 
 class InnerLibrary(JITCodeLibrary):

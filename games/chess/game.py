@@ -8,9 +8,9 @@ from dataclasses import replace
 import numpy as np
 
 from games.chess import epd, pgn
-from games.chess.fen import LETTERS, START, fen, position
+from games.chess.fen import LETTERS, fen, position
 from games.chess.movegen import MAX_MOVES, in_check, legal_moves, play
-from games.chess.position import WORDS
+from games.chess.position import START, WORDS
 from games.chess.san import san
 from games.record import Game, PositionBatch, ReadOptions, ReadReport
 
@@ -82,7 +82,7 @@ def read(source: str, options: ReadOptions, report: ReadReport, note: Callable[[
 
 
 GAME = Game(
-    name="chess", words=WORDS, stages=("mg", "eg"), start=lambda: position(START), legal_moves=moves_of, play=after,
+    name="chess", words=WORDS, stages=("mg", "eg"), start=START.copy, legal_moves=moves_of, play=after,
     result=result, position=position, text=fen, draw=draw, move_text=san, read=read, suffixes=(".pgn", ".epd", ".fen"))
 
 __all__ = ["GAME", "LETTERS"]

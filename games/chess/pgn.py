@@ -9,7 +9,6 @@ import numpy as np
 
 from games.chess import faults
 from games.chess.collect import ALL, QUIET, RESOLVE, collect, identify, keep_new
-from games.chess.fen import START, position
 from games.chess.movetext import (
     BLACK_ELO,
     FAULT,
@@ -23,7 +22,7 @@ from games.chess.movetext import (
     WHITE_ELO,
     read_games,
 )
-from games.chess.position import WORDS
+from games.chess.position import START, WORDS
 from games.chess.quiescence import workspace
 from games.chess.windows import windows
 from games.hashset import HashSet
@@ -43,13 +42,12 @@ class ParsedGames:
         self.moves = np.zeros(0, np.uint32)
         self.text = np.zeros(0, np.uint8)
         self.count = 0
-        self._start = position(START)
 
     def parse(self, text: np.ndarray, final: bool) -> int:
         if len(self.moves) < len(text) // 2 + 1:
             self.moves = np.zeros(len(text) // 2 + 1, np.uint32)
         counts = np.zeros(2, np.int64)
-        used = read_games(text, 0, len(text), final, self._start, self.rows, self.starts, self.moves, counts)
+        used = read_games(text, 0, len(text), final, START, self.rows, self.starts, self.moves, counts)
         self.count, self.text = int(counts[0]), text
         return int(used)
 

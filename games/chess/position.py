@@ -61,6 +61,11 @@ class Position(NamedTuple):
     key: np.uint64
 
 
+# as words; known here so that reading games need not compile the parser of FENs
+START = np.array([
+    0xFFFF, 0xFFFF << 48, 0xFF << 8 | 0xFF << 48, 0x42 | 0x42 << 56, 0x24 | 0x24 << 56, 0x81 | 0x81 << 56, 0x08 | 0x08 << 56,
+    0x10 | 0x10 << 56, 1 << 32 | 0x8181 << 1, 18118136377438315607], np.uint64)
+
 position_type = numba.typeof(Position(*np.zeros(WORDS, np.uint64)))
 words_type = types.Array(types.uint64, 1, "C")
 

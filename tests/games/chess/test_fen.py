@@ -10,6 +10,7 @@ import pytest
 
 from games.chess import faults
 from games.chess.fen import START, fen, position
+from games.chess.position import START as START_WORDS
 
 BAD = {
     faults.FEN_PLACEMENT: [
@@ -58,6 +59,10 @@ def test_a_bad_fen_is_refused_with_the_sentence_for_its_fault(fault, text):
 
 def test_every_fault_of_a_fen_has_an_example_here():
     assert set(BAD) == set(range(faults.FEN_PLACEMENT, faults.FEN_SHORT + 1))
+
+
+def test_the_start_is_the_position_of_its_fen():
+    assert START_WORDS.tolist() == position(START).tolist()
 
 
 def test_whatever_stands_in_a_fen_gives_a_position_or_a_sentence():
