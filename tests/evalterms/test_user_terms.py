@@ -139,12 +139,12 @@ def test_an_index_that_is_wrong_in_rare_positions_only_is_found(tmp_path):
 @pytest.mark.parametrize(("body", "expected"), [
     ("emit(NUMBER, popcount(us.pawns & 255))",
      ":9: term mine: mixes a set of squares (uint64) and a plain integer; use np.uint64(...) or a constant of games.bits"),
-    ("emit(NUMBER, len([x for x in range(8)]))",
+    ("emit(NUMBER, (lambda x: x)(8))",
      ":9: term mine: cannot be compiled: a function, lambda or comprehension inside a term cannot be compiled; write a loop"),
     ("x = 1\nemit(NUMBER, helper(x))",
      ":10: term mine: cannot be compiled: helper is not compiled; a helper function needs a decorator with its types, "
      "such as @inner('uint64(uint64)')"),
-    ("f'{us.pawns:x}'", ":9: term mine: cannot be compiled: format spec in f-strings not supported yet"),
+    ("f'{us.pawns:x}'", ":9: term mine: cannot be compiled: "),
     ("if popcount(us.queens) > 64:\n    emit(NUMBER, popcount(us.pawns) / 2)",
      ":10: term mine: the count that it emits is a float64, expected a whole number"),
 ])
@@ -152,7 +152,7 @@ def test_what_cannot_be_compiled_is_one_line_with_the_place(tmp_path, monkeypatc
     monkeypatch.setattr(check, "_try_out_apart", lambda game, path: None)  # it runs in plain Python
     path = term_file(tmp_path, body)
     path.write_text(path.read_text() + "\ndef helper(x):\n    return x\n")
-    assert complaint(path) == expected
+    assert complaint(path).startswith(expected)  # behind it follows what Numba says, which depends on the version of Python
 
 
 @pytest.mark.parametrize(("text", "expected"), [
