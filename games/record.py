@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 import games
+from games.search.searcher import Searcher
 from games.streams import InputError
 
 
@@ -79,8 +80,11 @@ class Game:
     text: Callable[[np.ndarray], str]
     draw: Callable[[np.ndarray], str]  # the board for a terminal
     move_text: Callable[[np.ndarray, int], str]
+    move_name: Callable[[np.ndarray, int], str]  # without a board to look at: e2e4
+    move_named: Callable[[np.ndarray, str], int]  # ValueError if no legal move has that name
     read: Callable[[str, ReadOptions, ReadReport, Callable[[str], None]], Iterator[PositionBatch]]
     suffixes: tuple[str, ...]  # of files with games
+    searcher: Callable[[int, int, bool, float, int], Searcher] | None = None  # see games.search.searcher; None: no search
 
 
 def available() -> list[str]:

@@ -13,6 +13,7 @@ import numpy as np
 from evalterms.compose import Composition, compose, load_terms
 from evalterms.emit import UNIT, pack
 from games.record import Game, find
+from games.search.searcher import Searcher
 from games.streams import InputError
 from tuner.layout import Layout, layout_of
 from tuner.parameters import Parameters, game_of, read_parameters
@@ -20,6 +21,7 @@ from tuner.parameters import Parameters, game_of, read_parameters
 BUNDLED = Path(__file__).resolve().parent.parent / "params"
 SAMPLES = BUNDLED.parent / "games" / "samples" / "stockfish400.pgn.zst"
 DEFAULT_GAME = "chess"  # whose bundled files need no prefix
+SMALL_ADVANTAGE = 0.2  # in v = tanh(scale * centipawns): about 78 centipawns
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,15 @@ class Engine:
         out = np.zeros(len(positions), np.int64)
         self.composition.glue.scores(np.ascontiguousarray(positions), self.packed(parameters), out)
         return out / UNIT
+
+    def searcher(self, parameters: Parameters, playing: bool = True, megabytes: int = 16) -> Searcher:
+        """A search with these parameters; InputError if the game has none. See games.search.searcher."""
+        if self.game.searcher is None:
+            raise InputError(f"{self.game.name} has no search; its games come from elsewhere")
+        packed = self.packed(parameters)
+        found = self.game.searcher(*self.evaluation(packed), playing, SMALL_ADVANTAGE / parameters.scale, megabytes)
+        found.weights = packed  # alive as long as the search that reads them
+        return found
 
     def coefficients(self, positions: np.ndarray) -> CoefficientRows:
         """The sparse coefficients of positions (n, words)."""

@@ -8,10 +8,12 @@ from dataclasses import replace
 import numpy as np
 
 from games.chess import epd, pgn
+from games.chess.coordinates import move_name, move_named
 from games.chess.fen import LETTERS, fen, position
 from games.chess.movegen import MAX_MOVES, in_check, legal_moves, play
 from games.chess.position import START, WORDS
 from games.chess.san import san
+from games.chess.search import searcher
 from games.record import Game, PositionBatch, ReadOptions, ReadReport
 
 OPENING_PLIES = 8  # left out by default: moves from a book or at random
@@ -83,6 +85,7 @@ def read(source: str, options: ReadOptions, report: ReadReport, note: Callable[[
 
 GAME = Game(
     name="chess", words=WORDS, stages=("mg", "eg"), start=START.copy, legal_moves=moves_of, play=after,
-    result=result, position=position, text=fen, draw=draw, move_text=san, read=read, suffixes=(".pgn", ".epd", ".fen"))
+    result=result, position=position, text=fen, draw=draw, move_text=san, move_name=move_name,
+    move_named=move_named, read=read, suffixes=(".pgn", ".epd", ".fen"), searcher=searcher)
 
 __all__ = ["GAME", "LETTERS"]

@@ -33,9 +33,17 @@ def result(line: list[np.ndarray]) -> int | None:
     return None if found == rules.GOES_ON else found
 
 
+def move_named(words: np.ndarray, name: str) -> int:
+    """The free square of that name; ValueError."""
+    if name not in NAMES or NAMES.index(name) not in rules.legal_moves(words):
+        raise ValueError(f"illegal move {name!r}")
+    return NAMES.index(name)
+
+
 GAME = Game(
     name="tictactoe", words=rules.WORDS, stages=("all",), start=lambda: np.zeros(rules.WORDS, np.uint64),
     legal_moves=lambda words: rules.legal_moves(words).tolist(), result=result,
     play=lambda words, move, random=None: rules.play(words, move), position=position, text=text,
     draw=lambda words: text(words)[:-2].replace("/", "\n"), move_text=lambda words, move: NAMES[move],
+    move_name=lambda words, move: NAMES[move], move_named=move_named,
     read=read, suffixes=(".ttt",))

@@ -1,0 +1,30 @@
+"""Moves as UCI writes them: e2e4, e7e8q; castling e1g1, or e1h1 (the king takes its rook) in Chess960."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from games.chess.movegen import MAX_MOVES, legal_moves
+
+SQUARES = [file + rank for rank in "12345678" for file in "abcdefgh"]
+PROMOTIONS = " pnbrq"  # by kind
+CASTLING = 2
+
+
+def move_name(words: np.ndarray, move: int, chess960: bool = False) -> str:
+    """A move of a position (10,) in coordinates."""
+    source, target, promotion, flag = move & 63, move >> 6 & 63, move >> 18 & 7, move >> 21 & 3
+    if flag == CASTLING and not chess960:
+        target = (source & 56) + (6 if target > source else 2)
+    return SQUARES[source] + SQUARES[target] + (PROMOTIONS[promotion] if promotion else "")
+
+
+def move_named(words: np.ndarray, name: str) -> int:
+    """The legal move of a position (10,) with this name, in either way of writing castling; ValueError if none has it."""
+    moves = np.empty(MAX_MOVES, np.uint32)
+    legal = [int(move) for move in moves[:legal_moves(words, False, moves)]]
+    for chess960 in (False, True):
+        for move in legal:
+            if move_name(words, move, chess960) == name:
+                return move
+    raise ValueError(f"illegal move {name!r}")

@@ -1,0 +1,206 @@
+"""Principal variation search, fail-soft.
+
+Two modes. *Exact*: the value is that of plain minimax with quiescence at its leaves, and the principal variation is
+whole: its leaf's static value is the root's. The table then cuts only where it cannot matter, off the principal
+variation and where no earlier position can come back: elsewhere a value depends on the way that led there. *Playing*
+adds what makes a search deep: null move, reductions of late moves, extension of checks, and pruning near the leaves by
+the static value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numba.core import types
+
+from games.bits import EMPTY
+from games.search.context import DECIDED, INFINITE, MATE, MAX_DEPTH, MAX_PLY
+from games.search.memory import word_at
+from games.search.quiescence import Quiescence
+from games.search.rules import Rules
+from games.search.table import EXACT, LOWER, NONE, UPPER, decides, known_depth, known_move, known_value, look_up, remember
+
+FIRST, GOOD, KILLER, BAD = 1 << 30, 1 << 28, 1 << 27, -(1 << 28)  # scores that order moves: known best, noisy, ...
+WORTH_LIMIT = 1 << 14
+CYCLE = 4  # plies of the shortest way back to a position
+
+
+def make_alphabeta(rules: Rules, quiescence: Quiescence) -> Callable:
+    """The search of a game: search(c, ply, depth, alpha, beta) -> value of stack[ply], for the side to move."""
+    inner, position_type = rules.unit.inner, rules.position_type
+    load, store, generate, make, key_of = rules.load, rules.store, rules.generate, rules.make, rules.key
+    in_check, clock_of, drawn, promise, safe, slot = (rules.in_check, rules.clock, rules.drawn, rules.promise, rules.safe,
+                                                      rules.slot)
+    may_pass, passed, clock_limit, stalemate = rules.may_pass, rules.passed, rules.clock_limit, rules.stalemate
+    context_type, evaluate, follow, quiesce = quiescence
+    number = types.int64
+
+    @inner(types.boolean(context_type, number, number))
+    def repeated(c, ply, clock):
+        """Whether the position at this ply stood before, in the search or in the game."""
+        now = c.before + ply
+        key = c.keys[now]
+        back = 4
+        while back <= clock and back <= now:
+            if c.keys[now - back] == key:
+                return True
+            back += 2
+        return False
+
+    @inner(types.void(context_type, position_type, number, number, number))
+    def score_moves(c, p, ply, n, known):
+        """Give each move a score by which they are tried."""
+        first, second = c.killers[ply, 0], c.killers[ply, 1]
+        for i in range(n):
+            move = np.int64(c.moves[ply, i])
+            value = promise(move)
+            if move == known:
+                score = np.int64(FIRST)
+            elif value > 0:
+                score = (GOOD if safe(p, move) else BAD) + value
+            elif move == first:
+                score = np.int64(KILLER + 1)
+            elif move == second:
+                score = np.int64(KILLER)
+            else:
+                score = c.worth[slot(p, move)]
+            c.scores[ply, i] = score
+
+    @inner(number(context_type, number, number, number))
+    def pick(c, ply, i, n):
+        """Bring the move with the highest score among the i-th to the n-th to place i and return it."""
+        best = i
+        most = c.scores[ply, i]
+        for k in range(i + 1, n):
+            if c.scores[ply, k] > most:
+                best, most = k, c.scores[ply, k]
+        move = c.moves[ply, best]
+        c.moves[ply, best] = c.moves[ply, i]
+        c.scores[ply, best] = c.scores[ply, i]
+        c.moves[ply, i] = move
+        c.scores[ply, i] = most
+        return np.int64(move)
+
+    @inner(types.void(context_type, position_type, number, number, number, number))
+    def reward(c, p, ply, i, depth, move):
+        """A quiet move cut: try it earlier elsewhere, and those that were tried before it later."""
+        if c.killers[ply, 0] != move:
+            c.killers[ply, 1] = c.killers[ply, 0]
+            c.killers[ply, 0] = move
+        bonus = min(depth * depth * 16, WORTH_LIMIT // 8)
+        place = slot(p, move)
+        c.worth[place] += bonus - c.worth[place] * bonus // WORTH_LIMIT
+        for k in range(i):
+            other = np.int64(c.moves[ply, k])
+            if promise(other) == 0:
+                place = slot(p, other)
+                c.worth[place] -= bonus + c.worth[place] * bonus // WORTH_LIMIT
+
+    @inner(types.boolean(context_type))
+    def must_stop(c):
+        if c.nodes >= c.node_limit or (c.nodes & 1023 == 0 and word_at(c.stop, 0) != EMPTY):
+            c.stopped = 1
+        return c.stopped != 0
+
+    @inner(number(context_type, number, number, number, number))
+    def search(c, ply, depth, alpha, beta):
+        row = c.stack[ply]
+        p = load(row)
+        c.lengths[ply] = 0
+        clock = clock_of(p)
+        key = key_of(p)
+        c.keys[c.before + ply] = key
+        if ply > 0:
+            if must_stop(c):
+                return 0
+            if drawn(p) or repeated(c, ply, clock):
+                c.nodes += 1
+                return 0
+        check = in_check(p)
+        playing = c.playing != 0
+        if playing and check and ply < 2 * c.selective_depth:
+            depth += 1
+        if depth <= 0 or ply >= MAX_PLY:
+            if clock_limit == 0 or clock < clock_limit:
+                return quiesce(c, ply, 0, alpha, beta)
+        c.nodes += 1
+        open_window = beta - alpha > 1
+        way_matters = not playing and (clock + depth >= CYCLE)
+        entry = look_up(c.table, c.table_mask, key)
+        if entry and not open_window and not way_matters and (
+                known_depth(entry) >= depth if playing else known_depth(entry) == depth) and decides(entry, ply, alpha, beta):
+            return known_value(entry, ply)
+        known = known_move(entry)
+
+        static = np.int64(-INFINITE)
+        if playing and not check:
+            static = evaluate(c, key, row)
+            if not open_window and abs(beta) < DECIDED:
+                if depth <= 6 and static - c.margin * depth >= beta:
+                    return static
+                if depth >= 3 and static >= beta and c.line[ply - 1] != 0 and may_pass(p):
+                    store(c.stack[ply + 1], passed(p))
+                    c.line[ply] = 0
+                    less = 3 + depth // 4 + min((static - beta) // (2 * c.margin), 2)
+                    value = -search(c, ply + 1, depth - 1 - less, -beta, -beta + 1)
+                    if c.stopped:
+                        return 0
+                    if value >= beta:
+                        return beta if value > DECIDED else value
+            if known == 0 and depth >= 4:
+                depth -= 1
+
+        moves = c.moves[ply]
+        n = generate(p, False, moves)
+        if n == 0:
+            return ply - MATE if check else np.int64(stalemate) * (MATE - ply)
+        if clock_limit and clock >= clock_limit and ply > 0:
+            return 0
+        score_moves(c, p, ply, n, known)
+        best, best_move, lowest = np.int64(-INFINITE), np.int64(0), alpha
+        quiets = 0
+        for i in range(n):
+            move = pick(c, ply, i, n)
+            quiet = promise(move) == 0
+            if quiet:
+                quiets += 1
+                if playing and best > -DECIDED and not check and not open_window:
+                    if depth <= 4 and quiets > 4 + 2 * depth * depth:
+                        continue
+                    if depth <= 4 and static + c.margin * (depth + 1) <= alpha:
+                        continue
+            store(c.stack[ply + 1], make(p, move))
+            c.line[ply] = move
+            if i == 0:
+                value = -search(c, ply + 1, depth - 1, -beta, -alpha)
+            else:
+                less = np.int64(0)
+                if playing and depth >= 3 and i >= 3 and c.scores[ply, i] < KILLER and not check:
+                    less = c.reductions[min(depth, 63), min(i, 63)]
+                    if open_window and less > 0:
+                        less -= 1
+                    less = max(0, min(less - c.scores[ply, i] // (WORTH_LIMIT // 2) if quiet else less, depth - 2))
+                value = -search(c, ply + 1, depth - 1 - less, -alpha - 1, -alpha)
+                if less > 0 and value > alpha and not c.stopped:
+                    value = -search(c, ply + 1, depth - 1, -alpha - 1, -alpha)
+                if value > alpha and value < beta and not c.stopped:
+                    value = -search(c, ply + 1, depth - 1, -beta, -alpha)
+            if c.stopped:
+                return 0
+            if value > best:
+                best = value
+                if value > alpha:
+                    best_move = move
+                    if open_window:
+                        follow(c, ply, move)
+                    alpha = value
+                    if value >= beta:
+                        if quiet:
+                            reward(c, p, ply, i, depth, move)
+                        break
+        bound = UPPER if best <= lowest else (LOWER if best >= beta else EXACT)
+        remember(c.table, c.table_mask, key, best_move, min(max(depth, 0), MAX_DEPTH), NONE if way_matters else bound, best, ply)
+        return best
+
+    return search

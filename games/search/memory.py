@@ -1,0 +1,53 @@
+"""Words of memory at an address, for tables whose size is chosen when the program runs."""
+
+from __future__ import annotations
+
+import ctypes
+
+from llvmlite import ir
+from numba.core import types
+
+from games import jit
+
+_WORD = ir.IntType(64)
+
+
+def _place(builder, values):
+    return builder.gep(builder.inttoptr(values[0], _WORD.as_pointer()), [values[1]])
+
+
+def _read(builder, values):
+    return builder.load(_place(builder, values))
+
+
+def _write(builder, values):
+    builder.store(values[2], _place(builder, values))
+    return values[2]
+
+
+def _prefetch(builder, values):
+    byte = ir.IntType(8).as_pointer()
+    kind = ir.FunctionType(ir.VoidType(), [byte, ir.IntType(32), ir.IntType(32), ir.IntType(32)])
+    function = builder.module.globals.get("llvm.prefetch.p0") or ir.Function(builder.module, kind, "llvm.prefetch.p0")
+    number = ir.IntType(32)
+    builder.call(function, [builder.bitcast(_place(builder, values), byte), number(0), number(3), number(1)])
+    return values[1]
+
+
+@jit.intrinsic(types.uint64, (types.int64, types.int64), _read)
+def word_at(address, index):
+    """The word `index` places behind an address."""
+    return ctypes.c_uint64.from_address(int(address) + 8 * int(index)).value
+
+
+@jit.intrinsic(types.uint64, (types.int64, types.int64, types.uint64), _write)
+def put_word(address, index, value):
+    """Write a word `index` places behind an address; returns it."""
+    ctypes.c_uint64.from_address(int(address) + 8 * int(index)).value = int(value)
+    return value
+
+
+@jit.intrinsic(types.int64, (types.int64, types.int64), _prefetch)
+def prefetch(address, index):
+    """Fetch a word that will be read soon; returns the index."""
+    return index

@@ -1,0 +1,135 @@
+"""Quiescence: noisy moves, or answers to a check, until the position is quiet."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numba
+import numpy as np
+from llvmlite import ir
+from numba.core import types
+
+from games import jit
+from games.search.context import CACHE_BITS, INFINITE, LARGEST, MATE, QUIESCENCE_LIMIT, context_dtype
+from games.search.memory import put_word, word_at
+from games.search.rules import Rules
+
+CHAIN_PLIES = 6  # below this only answers on the square just entered are searched: wild positions would grow without end
+ANSWER_PLIES = 2  # a check is answered by every move this far below the root of quiescence, beyond it by noisy moves alone
+UPPER_HALF = np.uint64(0xFFFFFFFF << 32)
+LOWER_HALF = np.uint64(0xFFFFFFFF)
+HALF = np.uint64(32)
+EMPTY = np.uint64(0)
+
+
+class Quiescence(NamedTuple):
+    """Compiled functions on a search context `c`, whose record type is `context_type`."""
+
+    context_type: Any
+    evaluate: Any  # c, key, row of the position -> value for the side to move
+    follow: Any  # c, ply, move: the principal variation from this ply on
+    quiesce: Any  # c, ply, plies of quiescence before, alpha, beta -> value
+
+
+def _call(builder, values):
+    word = ir.IntType(64)
+    row = builder.extract_value(values[2], 4)  # the address of the array's data
+    function = builder.inttoptr(values[0], ir.FunctionType(word, [row.type, word]).as_pointer())
+    return builder.call(function, [row, values[1]])
+
+
+@jit.intrinsic(types.int64, (types.int64, types.int64, types.Array(types.uint64, 1, "C")), _call)
+def evaluate_at(function, weights, words):
+    """Call the evaluation at an address: its value for the side to move, in steps of 1/256 centipawn."""
+    return function(words, weights)
+
+
+def make_quiescence(rules: Rules) -> Quiescence:
+    """Quiescence search for a game."""
+    inner = rules.unit.inner
+    load, store, generate, make, key_of = rules.load, rules.store, rules.generate, rules.make, rules.key
+    in_check, promise, worth_trying = rules.in_check, rules.promise, rules.worth_trying
+    target, gain = rules.target, rules.gain
+    context_type = numba.from_dtype(context_dtype(rules))
+    words_type = types.Array(types.uint64, 1, "C")
+    number = types.int64
+
+    @inner(number(context_type, types.uint64, words_type))
+    def evaluate(c, key, row):
+        place = np.int64(key & np.uint64((1 << CACHE_BITS) - 1))
+        known = word_at(c.cache, place)
+        if (known ^ key) & UPPER_HALF == EMPTY:
+            return np.int64(np.int32(known & LOWER_HALF))
+        value = max(-LARGEST, min(LARGEST, evaluate_at(c.function, c.weights, row)))
+        put_word(c.cache, place, key & UPPER_HALF | np.uint64(value) & LOWER_HALF)
+        return value
+
+    @inner(number(types.Array(types.uint32, 1, "C"), number, number))
+    def pick(moves, i, n):
+        """Bring the most promising of moves[i:n] to i and return it."""
+        best, most = i, promise(np.int64(moves[i]))
+        for k in range(i + 1, n):
+            value = promise(np.int64(moves[k]))
+            if value > most:
+                best, most = k, value
+        chosen = moves[best]
+        moves[best] = moves[i]
+        moves[i] = chosen
+        return np.int64(chosen)
+
+    @inner(types.void(context_type, number, number))
+    def follow(c, ply, move):
+        """The principal variation from this ply on is this move and what follows below."""
+        n = c.lengths[ply + 1]
+        c.variations[ply, 0] = move
+        for i in range(n):
+            c.variations[ply, i + 1] = c.variations[ply + 1, i]
+        c.lengths[ply] = n + 1
+
+    @inner(number(context_type, number, number, number, number))
+    def quiesce(c, ply, depth, alpha, beta):
+        """Fail-soft value of the position stack[ply] for the side to move, `depth` plies into quiescence.
+
+        Where the window is open, the moves to its leaf go to variations[ply].
+        """
+        c.nodes += 1
+        row = c.stack[ply]
+        p = load(row)
+        c.lengths[ply] = 0
+        check = depth <= ANSWER_PLIES and in_check(p)
+        best = np.int64(-INFINITE)
+        if not check or depth == QUIESCENCE_LIMIT:
+            best = evaluate(c, key_of(p), row)
+            if best >= beta or depth == QUIESCENCE_LIMIT:
+                return best
+            alpha = max(alpha, best)
+        moves = c.moves[ply]
+        n = generate(p, not check, moves)
+        if check and n == 0:
+            return ply - MATE
+        static = best
+        entered = target(c.line[ply - 1]) if ply > 0 else -1
+        for i in range(n):
+            move = pick(moves, i, n)
+            if depth >= CHAIN_PLIES and target(move) != entered:
+                continue
+            if not check:
+                if c.playing and static + (gain(move) << 8) + 2 * c.margin <= alpha:
+                    best = max(best, static + (gain(move) << 8) + 2 * c.margin)
+                    continue
+                if not worth_trying(p, move):
+                    continue
+            store(c.stack[ply + 1], make(p, move))
+            c.line[ply] = move
+            value = -quiesce(c, ply + 1, depth + 1, -beta, -alpha)
+            if value > best:
+                best = value
+                if value > alpha:
+                    if beta - alpha > 1:
+                        follow(c, ply, move)
+                    alpha = value
+                    if value >= beta:
+                        break
+        return best
+
+    return Quiescence(context_type, evaluate, follow, quiesce)
