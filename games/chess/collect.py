@@ -7,7 +7,7 @@ from numba.core import types
 
 from games.chess.movetext import FIRST_MOVE, PLIES, RESULT, moves_type, positions_type, row_type, rows_type
 from games.chess.position import load, make, store
-from games.chess.quiescence import is_quiet, move_rows_type, resolve
+from games.chess.search import SEARCH
 from games.chess.unit import entry, inner
 from games.hashset import insert, slots_type
 
@@ -17,6 +17,7 @@ FACTOR = np.uint64(0x9E3779B97F4A7C15)
 MIX_1, MIX_2 = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 S30, S27, S31, S11 = (np.uint64(n) for n in (30, 27, 31, 11))
 keys_type = types.Array(types.uint64, 1, "C")
+is_quiet, resolve = SEARCH.quiescence.is_quiet, SEARCH.quiescence.resolve
 
 
 @inner(types.uint64(types.uint64))
@@ -28,18 +29,14 @@ def mix(x):
     return x ^ (x >> S31)
 
 
-@inner(types.int64(types.int64, types.int64, types.int64, positions_type, positions_type, move_rows_type,
-                   positions_type, types.int64))
-def take(kind, function, weights, stack, leaves, moves, out, n):
-    """Keep the position stack[0] as out[n] if it is of the kind wanted; returns the new n."""
-    if kind == QUIET and not is_quiet(function, weights, stack, leaves, moves):
+@inner(types.int64(types.int64, SEARCH.context_type, positions_type, types.int64))
+def take(kind, c, out, n):
+    """Keep the position of a search context as out[n] if it is of the kind wanted; returns the new n."""
+    if kind == QUIET and not is_quiet(c):
         return n
-    if kind == RESOLVE:
-        if not resolve(function, weights, stack, leaves, moves):
-            return n
-        store(out[n], load(leaves[0]))
-    else:
-        store(out[n], load(stack[0]))
+    if kind == RESOLVE and not resolve(c):
+        return n
+    store(out[n], load(c.stack[0]))
     return n + 1
 
 
@@ -80,22 +77,21 @@ def _sample(out, begin, end, wanted, seed):
 
 
 @entry(types.int64(rows_type, positions_type, moves_type, types.Array(types.int64, 1, "C"), types.int64, types.int64,
-                   types.int64, types.int64, types.int64, types.int64, types.int64, keys_type, types.uint64,
-                   positions_type, positions_type, move_rows_type, positions_type, types.Array(types.float32, 1, "C"),
-                   row_type, keys_type))
-def collect(games, starts, moves, chosen, begin, kind, function, weights, skip_start, skip_end, per_game, identities,
-            seed, stack, leaves, move_rows, out, outcomes, ends, openings):
+                   SEARCH.contexts_type, types.int64, types.int64, types.int64, keys_type, types.uint64, positions_type,
+                   types.Array(types.float32, 1, "C"), row_type, keys_type))
+def collect(games, starts, moves, chosen, begin, kind, contexts, skip_start, skip_end, per_game, identities, seed, out,
+            outcomes, ends, openings):
     """Write the wanted positions of the games `chosen`[begin:] to `out` while a whole game fits.
 
     The positions of the k-th game taken end at ends[k]; openings[k] is the key of its position after eight plies.
     Returns the index in `chosen` to go on with.
     """
-    n = 0
-    for c in range(begin, len(chosen)):
-        g = chosen[c]
+    n, c = 0, contexts[0]
+    for k in range(begin, len(chosen)):
+        g = chosen[k]
         plies, first = games[g, PLIES], games[g, FIRST_MOVE]
         if n + plies + 1 > len(out):
-            return c
+            return k
         p = load(starts[g])
         opening = p.key
         game_begin = n
@@ -103,14 +99,14 @@ def collect(games, starts, moves, chosen, begin, kind, function, weights, skip_s
             if ply <= OPENING_PLIES:
                 opening = p.key
             if skip_start <= ply <= plies - skip_end:
-                store(stack[0], p)
-                n = take(kind, function, weights, stack, leaves, move_rows, out, n)
+                store(c.stack[0], p)
+                n = take(kind, c, out, n)
             if ply < plies:
                 p = make(p, np.int64(moves[first + ply]))
         if per_game and n - game_begin > per_game:
             n = _sample(out, game_begin, n, per_game, mix(identities[g] ^ seed))
         for i in range(game_begin, n):
             outcomes[i] = games[g, RESULT]
-        ends[c - begin] = n
-        openings[c - begin] = opening
+        ends[k - begin] = n
+        openings[k - begin] = opening
     return len(chosen)

@@ -31,11 +31,12 @@ from games.chess.movetext import (
 )
 from games.chess.pgn import KINDS
 from games.chess.position import WORDS
-from games.chess.quiescence import move_rows_type, workspace
+from games.chess.search import SEARCH
 from games.chess.unit import entry, inner
 from games.chess.windows import windows
 from games.hashset import HashSet
 from games.record import PositionBatch, ReadOptions, ReadReport
+from games.search.context import Context
 from games.streams import InputError
 
 ROOM = 1 << 15
@@ -85,16 +86,14 @@ def _names_id(text, begin, i):
 
 
 @entry(types.int64(bytes_type, types.boolean, positions_type, types.Array(types.float32, 1, "C"), keys_type, row_type,
-                   row_type, row_type, row_type, types.int64, types.int64, types.int64, positions_type, positions_type,
-                   move_rows_type))
-def read_lines(text, final, positions, outcomes, games, fault, place, number, counts, kind, function, weights, stack,
-               leaves, moves):
+                   row_type, row_type, row_type, types.int64, SEARCH.contexts_type))
+def read_lines(text, final, positions, outcomes, games, fault, place, number, counts, kind, contexts):
     """Read lines while there is room; returns how far it got.
 
     Good positions go to `positions`, `outcomes` and `games` (a hash of the id, or of the line's number); faults to
     `fault`, with their `place` and line `number`. counts: positions, faults, lines, undecided, lines of the text before.
     """
-    i, n, bad = 0, 0, 0
+    i, n, bad, c = 0, 0, 0, contexts[0]
     end = len(text)
     while n < len(positions) and bad < len(fault):
         stop = line_end(text, i, end)
@@ -109,7 +108,7 @@ def read_lines(text, final, positions, outcomes, games, fault, place, number, co
         counts[2] += 1
         if begin == stop or text[begin] == HASH:
             continue
-        found = parse_fen(text, begin, stop, stack[0])
+        found = parse_fen(text, begin, stop, c.stack[0])
         if found < 0:
             fault[bad], place[bad], number[bad] = -found, begin, counts[2] + counts[4]
             bad += 1
@@ -149,7 +148,7 @@ def read_lines(text, final, positions, outcomes, games, fault, place, number, co
         elif outcome == OPEN_GAME:
             counts[3] += 1
         else:
-            kept = take(kind, function, weights, stack, leaves, moves, positions, n)
+            kept = take(kind, c, positions, n)
             if kept > n:
                 outcomes[n] = outcome
                 games[n] = game if game != EMPTY else mix(np.uint64(counts[2] + counts[4]))
@@ -165,9 +164,8 @@ def read(source: str | Path, options: ReadOptions, report: ReadReport, note: Cal
     """
     positions, outcomes = np.empty((ROOM, WORDS), np.uint64), np.empty(ROOM, np.float32)
     games, fault, place, number = np.empty(ROOM, np.uint64), *np.empty((3, ROOM), np.int64)
-    counts, space = np.zeros(5, np.int64), workspace()
+    counts, memory = np.zeros(5, np.int64), Context(SEARCH.dtype, *(options.evaluation or ()))
     text_read, lines = np.zeros(0, np.uint8), 0
-    function, weights = options.evaluation or (0, 0)
     kind = KINDS[options.positions]
     if kind != ALL and options.evaluation is None:
         raise ValueError(f"positions={options.positions!r} needs an evaluation")
@@ -179,8 +177,8 @@ def read(source: str | Path, options: ReadOptions, report: ReadReport, note: Cal
         counts[:4] = 0
         counts[4] = lines
         text_read = text
-        return int(read_lines(text, final, positions, outcomes, games, fault, place, number, counts, kind, function,
-                              weights, *space))
+        return int(read_lines(text, final, positions, outcomes, games, fault, place, number, counts, kind,
+                              memory.records))
 
     for at in windows(source, parse):
         n, bad, read_here, undecided = (int(count) for count in counts[:4])

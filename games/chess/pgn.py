@@ -23,10 +23,11 @@ from games.chess.movetext import (
     read_games,
 )
 from games.chess.position import START, WORDS
-from games.chess.quiescence import workspace
+from games.chess.search import SEARCH
 from games.chess.windows import windows
 from games.hashset import HashSet
 from games.record import PositionBatch, ReadOptions, ReadReport
+from games.search.context import Context
 from games.streams import InputError
 
 ROOM = 4096  # games parsed at once
@@ -94,8 +95,7 @@ class Collector:
     def __init__(self, options: ReadOptions, report: ReadReport) -> None:
         self.options, self.report = options, report
         self._seen_games, self._seen_positions = HashSet(), HashSet()
-        self._workspace = workspace()
-        self._function, self._weights = options.evaluation or (0, 0)
+        self._memory = Context(SEARCH.dtype, *(options.evaluation or ()))
         if options.positions != "all" and options.evaluation is None:
             raise ValueError(f"positions={options.positions!r} needs an evaluation")
 
@@ -126,8 +126,8 @@ class Collector:
             outcomes = np.empty(room, np.float32)
             ends, openings = np.empty(len(chosen), np.int64), np.empty(len(chosen), np.uint64)
             after = collect(found.rows, found.starts, found.moves, chosen, begin, KINDS[options.positions],
-                            self._function, self._weights, options.skip_start, options.skip_end, options.per_game,
-                            identities, np.uint64(options.seed), *self._workspace, out, outcomes, ends, openings)
+                            self._memory.records, options.skip_start, options.skip_end, options.per_game, identities,
+                            np.uint64(options.seed), out, outcomes, ends, openings)
             taken = after - begin
             ends, openings = ends[:taken], openings[:taken]
             n = int(ends[-1])

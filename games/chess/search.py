@@ -114,19 +114,13 @@ RULES = Rules(
     drawn=insufficient_material, stalemate=0, may_pass=_may_pass, passed=_passed, promise=promise,
     worth_trying=_worth_trying, safe=_safe, gain=_gain, target=move_target, slot=_slot)
 SEARCH = make_search(RULES)
-_deepen, _settle = SEARCH.deepen, SEARCH.settle
+_deepen = SEARCH.deepen
 
 
 @entry(types.int64(SEARCH.contexts_type, types.int64, types.int64, SEARCH.reports_type))
 def deepen(contexts, first, last, reports):
     """Search the first context's position from one depth to another; see games.search.iterate."""
     return _deepen(contexts[0], first, last, reports)
-
-
-@entry(types.int64(SEARCH.contexts_type))
-def settle(contexts):
-    """The quiescence value of the first context's position."""
-    return _settle(contexts[0])
 
 
 def searcher(function: int, weights: int, playing: bool, margin: float, megabytes: int = 16) -> Searcher:

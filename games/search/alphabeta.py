@@ -33,7 +33,7 @@ def make_alphabeta(rules: Rules, quiescence: Quiescence) -> Callable:
     in_check, clock_of, drawn, promise, safe, slot = (rules.in_check, rules.clock, rules.drawn, rules.promise, rules.safe,
                                                       rules.slot)
     may_pass, passed, clock_limit, stalemate = rules.may_pass, rules.passed, rules.clock_limit, rules.stalemate
-    context_type, evaluate, follow, quiesce = quiescence
+    context_type, evaluate, follow, quiesce = quiescence[:4]
     number = types.int64
 
     @inner(types.boolean(context_type, number, number))

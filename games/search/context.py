@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from games import jit
 from games.search.rules import Rules
 
 MAX_DEPTH = 60
@@ -11,7 +12,7 @@ QUIESCENCE_LIMIT = 30  # plies of quiescence
 MAX_PLY = 128  # below the root, extensions included
 ROWS = MAX_PLY + QUIESCENCE_LIMIT + 2
 LINE = 1024  # positions of the game up to the root that may come back
-CACHE_BITS = 17
+CACHED = 1 << 15  # evaluations kept
 
 MATE = 1 << 30  # value of winning now; of winning in n plies: MATE - n
 DECIDED = MATE - 1024  # beyond this a value is a win
@@ -19,10 +20,13 @@ LARGEST = 1 << 29  # no evaluation is taken for more
 INFINITE = (1 << 31) - 1
 
 
+ADDRESS = object if jit.PLAIN else np.int64  # plain Python has the function itself
+
+
 def context_dtype(rules: Rules) -> np.dtype:
     """One search's memory as a record. Values are in steps of 1/256 centipawn, for the side to move."""
     return np.dtype([
-        ("function", np.int64), ("weights", np.int64),  # addresses of the evaluation and its weights
+        ("function", ADDRESS), ("weights", ADDRESS),  # addresses of the evaluation and its weights
         ("table", np.int64), ("table_mask", np.int64),  # address of the transposition table, entries less one
         ("cache", np.int64),  # address of the cache of evaluations
         ("stop", np.int64),  # address of a word that is set to stop the search
@@ -41,3 +45,24 @@ def context_dtype(rules: Rules) -> np.dtype:
         ("moves", np.uint32, (ROWS, rules.max_moves)),
         ("scores", np.int32, (ROWS, rules.max_moves)),
     ], align=True)
+
+
+class Context:
+    """The memory of a search or of quiescence alone; compiled functions take `records` (1,)."""
+
+    def __init__(self, dtype: np.dtype, function: int = 0, weights: int = 0) -> None:
+        self.records = np.zeros(1, dtype)
+        if jit.PLAIN:
+            self.records = self.records.view(np.recarray)
+        self._cache, self._stop = np.zeros(2 * CACHED, np.uint64), np.zeros(1, np.uint64)
+        self.records["cache"], self.records["stop"] = self._cache.ctypes.data, self._stop.ctypes.data
+        self.bind(function, weights)
+
+    def bind(self, function: int, weights: int) -> None:
+        """Evaluate by the function and the weights at these addresses."""
+        self.records[0]["function"], self.records[0]["weights"] = function, weights
+        self._cache[:] = 0
+
+    def stop(self, yes: bool) -> None:
+        """Make the search that runs in another thread return soon, or let the next one run."""
+        self._stop[0] = yes

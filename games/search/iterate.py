@@ -10,7 +10,7 @@ from numba.core import types
 
 from games.search.alphabeta import make_alphabeta
 from games.search.context import DECIDED, INFINITE, context_dtype
-from games.search.quiescence import make_quiescence
+from games.search.quiescence import Quiescence, make_quiescence
 from games.search.rules import Rules
 
 VALUE, NODES, LENGTH, VARIATION = range(4)  # what a row of reports holds; the moves follow
@@ -23,15 +23,15 @@ class Search(NamedTuple):
     context_type: Any
     contexts_type: Any
     reports_type: Any
+    quiescence: Quiescence
     deepen: Callable  # c, first depth, last depth, reports -> depth completed; row d of the reports is about depth d
-    settle: Callable  # c -> quiescence value of the position
 
 
 def make_search(rules: Rules) -> Search:
     """Build the search of a game."""
     quiescence = make_quiescence(rules)
     search = make_alphabeta(rules, quiescence)
-    quiesce, context_type = quiescence.quiesce, quiescence.context_type
+    context_type = quiescence.context_type
     reports_type = types.Array(types.int64, 2, "C")
     inner, number = rules.unit.inner, types.int64
 
@@ -67,9 +67,4 @@ def make_search(rules: Rules) -> Search:
                 reports[depth, VARIATION + i] = np.int64(c.variations[0, i])
         return last
 
-    @inner(number(context_type))
-    def settle(c):
-        c.nodes = 0
-        return quiesce(c, 0, 0, -INFINITE, INFINITE)
-
-    return Search(context_dtype(rules), context_type, types.Array(context_type, 1, "C"), reports_type, deepen, settle)
+    return Search(context_dtype(rules), context_type, types.Array(context_type, 1, "C"), reports_type, quiescence, deepen)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 
+import numpy as np
 from llvmlite import ir
 from numba.core import types
 
@@ -37,7 +38,7 @@ def _prefetch(builder, values):
 @jit.intrinsic(types.uint64, (types.int64, types.int64), _read)
 def word_at(address, index):
     """The word `index` places behind an address."""
-    return ctypes.c_uint64.from_address(int(address) + 8 * int(index)).value
+    return np.uint64(ctypes.c_uint64.from_address(int(address) + 8 * int(index)).value)
 
 
 @jit.intrinsic(types.uint64, (types.int64, types.int64, types.uint64), _write)

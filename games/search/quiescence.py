@@ -10,16 +10,12 @@ from llvmlite import ir
 from numba.core import types
 
 from games import jit
-from games.search.context import CACHE_BITS, INFINITE, LARGEST, MATE, QUIESCENCE_LIMIT, context_dtype
+from games.search.context import CACHED, DECIDED, INFINITE, LARGEST, MATE, QUIESCENCE_LIMIT, context_dtype
 from games.search.memory import put_word, word_at
 from games.search.rules import Rules
 
 CHAIN_PLIES = 6  # below this only answers on the square just entered are searched: wild positions would grow without end
 ANSWER_PLIES = 2  # a check is answered by every move this far below the root of quiescence, beyond it by noisy moves alone
-UPPER_HALF = np.uint64(0xFFFFFFFF << 32)
-LOWER_HALF = np.uint64(0xFFFFFFFF)
-HALF = np.uint64(32)
-EMPTY = np.uint64(0)
 
 
 class Quiescence(NamedTuple):
@@ -29,6 +25,8 @@ class Quiescence(NamedTuple):
     evaluate: Any  # c, key, row of the position -> value for the side to move
     follow: Any  # c, ply, move: the principal variation from this ply on
     quiesce: Any  # c, ply, plies of quiescence before, alpha, beta -> value
+    is_quiet: Any  # c -> bool: stack[0] is not in check and its value is its static evaluation
+    resolve: Any  # c -> bool: stack[0] becomes its own leaf; False if the game is over there
 
 
 def _call(builder, values):
@@ -50,18 +48,18 @@ def make_quiescence(rules: Rules) -> Quiescence:
     load, store, generate, make, key_of = rules.load, rules.store, rules.generate, rules.make, rules.key
     in_check, promise, worth_trying = rules.in_check, rules.promise, rules.worth_trying
     target, gain = rules.target, rules.gain
-    context_type = numba.from_dtype(context_dtype(rules))
+    context_type = types.int64 if jit.PLAIN else numba.from_dtype(context_dtype(rules))
     words_type = types.Array(types.uint64, 1, "C")
     number = types.int64
 
     @inner(number(context_type, types.uint64, words_type))
     def evaluate(c, key, row):
-        place = np.int64(key & np.uint64((1 << CACHE_BITS) - 1))
-        known = word_at(c.cache, place)
-        if (known ^ key) & UPPER_HALF == EMPTY:
-            return np.int64(np.int32(known & LOWER_HALF))
+        place = (np.int64(key) & (CACHED - 1)) << 1
+        if word_at(c.cache, place) == key:
+            return np.int64(word_at(c.cache, place + 1))
         value = max(-LARGEST, min(LARGEST, evaluate_at(c.function, c.weights, row)))
-        put_word(c.cache, place, key & UPPER_HALF | np.uint64(value) & LOWER_HALF)
+        put_word(c.cache, place, key)
+        put_word(c.cache, place + 1, np.uint64(value))
         return value
 
     @inner(number(types.Array(types.uint32, 1, "C"), number, number))
@@ -132,4 +130,25 @@ def make_quiescence(rules: Rules) -> Quiescence:
                         break
         return best
 
-    return Quiescence(context_type, evaluate, follow, quiesce)
+    @inner(types.boolean(context_type))
+    def is_quiet(c):
+        p = load(c.stack[0])
+        if in_check(p):
+            return False
+        moves = c.moves[0]
+        for i in range(generate(p, True, moves)):
+            if worth_trying(p, np.int64(moves[i])):
+                static = evaluate(c, key_of(p), c.stack[0])
+                return quiesce(c, 0, 0, static, static + 1) == static
+        return True  # nothing to search
+
+    @inner(types.boolean(context_type))
+    def resolve(c):
+        value = quiesce(c, 0, 0, -INFINITE, INFINITE)
+        p = load(c.stack[0])
+        for i in range(c.lengths[0]):
+            p = make(p, np.int64(c.variations[0, i]))
+        store(c.stack[0], p)
+        return abs(value) < DECIDED
+
+    return Quiescence(context_type, evaluate, follow, quiesce, is_quiet, resolve)

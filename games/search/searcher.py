@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from games.search.context import CACHE_BITS, DECIDED, LINE, MATE, MAX_DEPTH, ROWS
+from games.search.context import DECIDED, LINE, MATE, MAX_DEPTH, ROWS, Context
 from games.search.iterate import LENGTH, NODES, VALUE, VARIATION
 
 UNIT = 256  # steps per centipawn
@@ -53,24 +53,19 @@ class Searcher:
 
     def __init__(self, dtype: np.dtype, deepen: Callable, function: int, weights: int, playing: bool, margin: float,
                  megabytes: int) -> None:
-        self._context = np.zeros(1, dtype)
+        self._memory = Context(dtype, function, weights)
+        self._context = c = self._memory.records
         self._deepen = deepen
-        self._stop = np.zeros(1, np.uint64)
         self._reports = np.zeros((MAX_DEPTH + 1, VARIATION + ROWS), np.int64)
-        self._cache = np.zeros(1 << CACHE_BITS, np.uint64)
-        c = self._context[0]
-        c["stop"], c["cache"] = self._stop.ctypes.data, self._cache.ctypes.data
         c["playing"], c["margin"] = playing, round(margin * UNIT)
         depths = np.log(np.maximum(np.arange(64), 1))
         c["reductions"] = (0.5 + np.outer(depths, depths) / 2.2).astype(np.int64)
         self.weights: np.ndarray | None = None
-        self.bind(function, weights)
         self.resize(megabytes)
 
     def bind(self, function: int, weights: int) -> None:
-        """Evaluate with other weights from now on."""
-        self._context["function"], self._context["weights"] = function, weights
-        self._cache[:] = 0
+        """Evaluate by the function and the weights at these addresses from now on."""
+        self._memory.bind(function, weights)
 
     def resize(self, megabytes: int) -> None:
         """A transposition table of at most so many megabytes, empty."""
@@ -81,24 +76,23 @@ class Searcher:
     def clear(self) -> None:
         """Forget everything that was found before."""
         self._table[:] = 0
-        self._cache[:] = 0
         self._context["killers"] = 0
         self._context["worth"] = 0
 
     def stop(self) -> None:
         """Make the search that runs in another thread return soon."""
-        self._stop[0] = 1
+        self._memory.stop(True)
 
     @property
     def full(self) -> float:
         """Share of the table in use."""
         return float(np.count_nonzero(self._table[:2 * SAMPLED:2])) / min(SAMPLED, len(self._table) // 2)
 
-    def search(self, line: Sequence[np.ndarray], limits: Limits, keys: int | None = None,
+    def search(self, line: Sequence[np.ndarray], limits: Limits,
                report: Callable[[Found], None] | None = None) -> Found:
         """Search the last position of a line; the earlier ones are those that may come back.
 
-        `report` is called after each depth. `keys`: the place of the key in a position's words.
+        `report` is called after each depth.
         """
         started = time.monotonic()
         c = self._context
@@ -108,7 +102,7 @@ class Searcher:
         c["stack"][0, 0] = words[-1]
         c["nodes"], c["node_limit"], c["stopped"] = 0, limits.nodes, 0
         c["killers"] = 0
-        self._stop[0] = 0
+        self._memory.stop(False)
         timer = None
         if limits.seconds is not None:
             timer = threading.Timer(limits.seconds, self.stop)

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 import chess
 
 VALUES = {None: 0, chess.PAWN: 100, chess.KNIGHT: 300, chess.BISHOP: 300, chess.ROOK: 500, chess.QUEEN: 900, chess.KING: 10000}
-LIMIT, RECAPTURE_PLIES, EVASION_PLIES = 30, 6, 2  # as games.chess.quiescence
-MATE = 1 << 40
+LIMIT, RECAPTURE_PLIES, EVASION_PLIES = 30, 6, 2  # as games.search.quiescence
+MATE = 1 << 30
 
 
 def gain(board: chess.Board, square: int, at_stake: int) -> int:

@@ -10,23 +10,17 @@ import pytest
 from numba.core import types
 
 from games.chess.fen import fen, position
+from games.chess.game import after
 from games.chess.position import words_type
-from games.chess.quiescence import (
-    INFINITE,
-    MATE,
-    evaluate_at,
-    is_quiet,
-    move_rows_type,
-    positions_type,
-    quiesce,
-    resolve,
-    workspace,
-)
+from games.chess.search import SEARCH
+from games.search.context import DECIDED, INFINITE, MATE, Context
+from games.search.quiescence import evaluate_at
 from tests.games.chess.swapping import quiescence
 from tests.games.support import random_boards, read, rows, unit_of
 
 UNIT = unit_of(__file__)
 CENTIPAWN = 256
+quiesce, is_quiet, resolve = SEARCH.quiescence.quiesce, SEARCH.quiescence.is_quiet, SEARCH.quiescence.resolve
 WEIGHTS = np.array([0, 97, 309, 331, 502, 941, 0], np.int64) * CENTIPAWN
 
 
@@ -44,19 +38,41 @@ def score(words, weights):
     return -total if words[8] & np.uint64(1) else total
 
 
-@UNIT.entry(types.int64(types.int64, types.int64, positions_type, positions_type, move_rows_type, types.int64, types.int64))
-def search(function, weights, stack, leaves, moves, alpha, beta):
-    return quiesce(function, weights, stack, leaves, moves, 0, -1, alpha, beta)
+@UNIT.entry(types.int64(SEARCH.contexts_type, types.int64, types.int64))
+def search_context(contexts, alpha, beta):
+    return quiesce(contexts[0], 0, 0, alpha, beta)
 
 
-@UNIT.entry(types.boolean(types.int64, types.int64, positions_type, positions_type, move_rows_type))
-def quiet(function, weights, stack, leaves, moves):
-    return is_quiet(function, weights, stack, leaves, moves)
+@UNIT.entry(types.boolean(SEARCH.contexts_type))
+def quiet_context(contexts):
+    return is_quiet(contexts[0])
 
 
-@UNIT.entry(types.boolean(types.int64, types.int64, positions_type, positions_type, move_rows_type))
-def resolved(function, weights, stack, leaves, moves):
-    return resolve(function, weights, stack, leaves, moves)
+@UNIT.entry(types.boolean(SEARCH.contexts_type))
+def resolved_context(contexts):
+    return resolve(contexts[0])
+
+
+class Memory(Context):
+    """A context, with what the tests ask of it."""
+
+    def __init__(self, evaluation: tuple[int, int]) -> None:
+        super().__init__(SEARCH.dtype, *evaluation)
+
+    def place(self, words: np.ndarray) -> Memory:
+        self.records["stack"][0, 0] = words
+        return self
+
+    def value(self, alpha: int = -INFINITE, beta: int = INFINITE) -> int:
+        return search_context(self.records, alpha, beta)
+
+    @property
+    def leaf(self) -> np.ndarray:
+        """Where the principal variation ends."""
+        words = self.records["stack"][0, 0].copy()
+        for move in self.records["variations"][0, 0, :self.records["lengths"][0, 0]]:
+            words = after(words, int(move))
+        return words
 
 
 @UNIT.entry(types.int64(types.int64, types.int64, words_type))
@@ -97,32 +113,32 @@ def test_the_evaluation_is_called_by_address(boards, evaluation):
 
 
 def test_the_value_is_that_of_a_search_without_pruning(boards, known, evaluation):
-    space = workspace()
+    memory = Memory(evaluation)
     for board, (value, leaves) in zip(boards, known, strict=True):
-        space[0][0] = position(board.fen())
-        assert search(*evaluation, *space, -INFINITE, INFINITE) == value, board.fen()
-        assert fen(space[1][0]) in leaves, board.fen()
+        memory.place(position(board.fen()))
+        assert memory.value() == value, board.fen()
+        assert fen(memory.leaf) in leaves, board.fen()
 
 
 def test_the_leaf_has_the_value(boards, evaluation):
-    space = workspace()
+    memory = Memory(evaluation)
     for board in boards:
-        space[0][0] = position(board.fen())
-        value, leaf = search(*evaluation, *space, -INFINITE, INFINITE), space[1][0]
-        if abs(value) < MATE - 1000:
+        memory.place(position(board.fen()))
+        value, leaf = memory.value(), memory.leaf
+        if abs(value) < DECIDED:
             same_side = (int(leaf[8]) & 1) == (not board.turn)
             assert evaluation_at(*evaluation, leaf) == (value if same_side else -value), board.fen()
 
 
 def test_a_bound_is_on_the_right_side_of_the_value(boards, known, evaluation):
     """Fail-soft: at or below alpha an upper bound, at or above beta a lower one, and exact between."""
-    rng, space = random.Random(62), workspace()
+    rng, memory = random.Random(62), Memory(evaluation)
     for board, (value, _) in zip(boards, known, strict=True):
         for _ in range(6):
             alpha = value + rng.randrange(-300, 300) * CENTIPAWN
             beta = alpha + rng.choice([1, 50 * CENTIPAWN, 400 * CENTIPAWN])
-            space[0][0] = position(board.fen())
-            found = search(*evaluation, *space, alpha, beta)
+            memory.place(position(board.fen()))
+            found = memory.value(alpha, beta)
             if value <= alpha:
                 assert value <= found <= alpha
             elif value >= beta:
@@ -132,30 +148,30 @@ def test_a_bound_is_on_the_right_side_of_the_value(boards, known, evaluation):
 
 
 def test_a_position_is_quiet_where_the_value_is_the_evaluation_and_there_is_no_check(boards, known, evaluation):
-    space, count = workspace(), 0
+    memory, count = Memory(evaluation), 0
     for board, (value, _) in zip(boards, known, strict=True):
-        space[0][0] = position(board.fen())
+        memory.place(position(board.fen()))
         wanted = not board.is_check() and value == evaluate(board)
-        assert bool(quiet(*evaluation, *space)) == wanted, board.fen()
+        assert bool(quiet_context(memory.records)) == wanted, board.fen()
         count += wanted
     assert 30 < count < 170
 
 
 def test_resolving_gives_the_leaf_unless_the_game_is_over_there(boards, known, evaluation):
-    space = workspace()
+    memory = Memory(evaluation)
     for board, (value, leaves) in zip(boards, known, strict=True):
-        space[0][0] = position(board.fen())
-        assert bool(resolved(*evaluation, *space)) == (abs(value) < MATE - 1000)
-        assert fen(space[1][0]) in leaves
+        memory.place(position(board.fen()))
+        assert bool(resolved_context(memory.records)) == (abs(value) < DECIDED)
+        assert fen(memory.records["stack"][0, 0]) in leaves
 
 
 def test_mates_and_forced_lines_are_seen(evaluation):
-    space = workspace()
+    memory = Memory(evaluation)
     for text, wanted in [("7k/8/6K1/8/8/8/8/R7 b - - 0 1", None), ("R6k/8/6K1/8/8/8/8/8 b - - 0 1", -MATE)]:
-        space[0][0] = position(text)
-        value = search(*evaluation, *space, -INFINITE, INFINITE)
+        memory.place(position(text))
+        value = memory.value()
         assert value == (evaluate(chess.Board(text)) if wanted is None else wanted)
-        assert bool(resolved(*evaluation, *space)) == (wanted is None)
+        assert bool(resolved_context(memory.records)) == (wanted is None)
 
 
 @pytest.fixture(scope="module")
@@ -187,14 +203,14 @@ def test_reading_quiet_positions_keeps_those_and_no_others(name, games_file, eva
 def test_reading_resolved_positions_gives_the_leaves(games_file, evaluation):
     path, _, found = games_file
     batches, _, _ = read(path, positions="resolve", evaluation=evaluation)
-    wanted = [leaves for value, leaves in found if abs(value) < MATE - 1000]
+    wanted = [leaves for value, leaves in found if abs(value) < DECIDED]
     assert [fen(words) in leaves for words, leaves in zip(rows(batches), wanted, strict=True)] == [True] * len(wanted)
 
 
 def test_the_leaves_carry_the_key_of_their_position(boards, evaluation):
-    space = workspace()
+    memory = Memory(evaluation)
     for board in boards[:50]:
-        space[0][0] = position(board.fen())
-        search(*evaluation, *space, -INFINITE, INFINITE)
-        leaf = space[1][0]
+        memory.place(position(board.fen()))
+        memory.value()
+        leaf = memory.leaf
         assert leaf[9] == position(fen(leaf))[9]
