@@ -100,7 +100,7 @@ def make_alphabeta(rules: Rules, quiescence: Quiescence) -> Callable:
     @inner(types.boolean(context_type))
     def must_stop(c):
         if c.nodes >= c.node_limit or (c.nodes & 1023 == 0 and word_at(c.stop, 0) != EMPTY):
-            c.stopped = 1
+            c.stopped = c.root_depth > 1  # the first depth is finished in any case: there must be a move
         return c.stopped != 0
 
     @inner(number(context_type, number, number, number, number))
@@ -119,7 +119,7 @@ def make_alphabeta(rules: Rules, quiescence: Quiescence) -> Callable:
                 return 0
         check = in_check(p)
         playing = c.playing != 0
-        if playing and check and ply < 2 * c.selective_depth:
+        if playing and check and ply < 2 * c.root_depth:
             depth += 1
         if depth <= 0 or ply >= MAX_PLY:
             if clock_limit == 0 or clock < clock_limit:

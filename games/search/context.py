@@ -30,7 +30,7 @@ def context_dtype(rules: Rules) -> np.dtype:
         ("table", np.int64), ("table_mask", np.int64),  # address of the transposition table, entries less one
         ("cache", np.int64),  # address of the cache of evaluations
         ("stop", np.int64),  # address of a word that is set to stop the search
-        ("nodes", np.int64), ("node_limit", np.int64), ("stopped", np.int64), ("selective_depth", np.int64),
+        ("nodes", np.int64), ("node_limit", np.int64), ("stopped", np.int64), ("root_depth", np.int64),
         ("playing", np.int64),  # prunes and reduces; else every value is exact
         ("margin", np.int64),  # what a small advantage is worth: by so much pruning misses at most, a ply
         ("before", np.int64),  # positions of the game before the root in `keys`

@@ -56,7 +56,7 @@ def make_search(rules: Rules) -> Search:
     def deepen(c, first, last, reports):
         value = reports[first - 1, VALUE]
         for depth in range(first, last + 1):
-            c.selective_depth = depth
+            c.root_depth = depth
             value = around(c, depth, value)
             if c.stopped != 0:
                 return depth - 1

@@ -88,6 +88,13 @@ class Searcher:
         """Share of the table in use."""
         return float(np.count_nonzero(self._table[:2 * SAMPLED:2])) / min(SAMPLED, len(self._table) // 2)
 
+    def place(self, line: Sequence[np.ndarray]) -> None:
+        """Make the last position of a line the root, and the others those that may come back."""
+        words = np.asarray(line[-LINE:])
+        self._context["before"] = len(words) - 1
+        self._context["keys"][0, :len(words)] = words[:, -1]
+        self._context["stack"][0, 0] = words[-1]
+
     def search(self, line: Sequence[np.ndarray], limits: Limits,
                report: Callable[[Found], None] | None = None) -> Found:
         """Search the last position of a line; the earlier ones are those that may come back.
@@ -95,11 +102,8 @@ class Searcher:
         `report` is called after each depth.
         """
         started = time.monotonic()
+        self.place(line)
         c = self._context
-        words = np.asarray(line[-LINE:])
-        c["before"] = len(words) - 1
-        c["keys"][0, :len(words)] = words[:, -1]
-        c["stack"][0, 0] = words[-1]
         c["nodes"], c["node_limit"], c["stopped"] = 0, limits.nodes, 0
         c["killers"] = 0
         self._memory.stop(False)
