@@ -55,10 +55,20 @@ class Engine:
         """A search with these parameters; InputError if the game has none. See games.search.searcher."""
         if self.game.searcher is None:
             raise InputError(f"{self.game.name} has no search; its games come from elsewhere")
-        packed = self.packed(parameters)
-        found = self.game.searcher(*self.evaluation(packed), playing, SMALL_ADVANTAGE / parameters.scale, megabytes)
+        composition, packed = self._without_zeros(parameters)
+        found = self.game.searcher(composition.glue.score.address(), packed.ctypes.data, playing,
+                                   SMALL_ADVANTAGE / parameters.scale, megabytes)
         found.weights = packed  # alive as long as the search that reads them
         return found
+
+    def _without_zeros(self, parameters: Parameters) -> tuple[Composition, np.ndarray]:
+        """An evaluation of those terms alone that have weights, which is the same but faster; and its packed weights."""
+        packed, terms = self.packed(parameters), self.composition.terms
+        parts = np.split(packed, np.cumsum([term.size for term in terms])[:-1])
+        kept = [k for k, part in enumerate(parts) if part.any()] or [0]
+        if len(kept) == len(terms):
+            return self.composition, packed
+        return compose(self.game.name, [terms[k] for k in kept]), np.concatenate([parts[k] for k in kept])
 
     def coefficients(self, positions: np.ndarray) -> CoefficientRows:
         """The sparse coefficients of positions (n, words)."""

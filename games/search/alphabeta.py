@@ -119,14 +119,12 @@ def make_alphabeta(rules: Rules, quiescence: Quiescence) -> Callable:
                 return 0
         check = in_check(p)
         playing = c.playing != 0
-        if playing and check and ply < 2 * c.root_depth:
-            depth += 1
-        if depth <= 0 or ply >= MAX_PLY:
-            if clock_limit == 0 or clock < clock_limit:
-                return quiesce(c, ply, 0, alpha, beta)
+        depth = max(depth, 0) + (playing and check and ply < 2 * c.root_depth)
+        if (depth <= 0 or ply >= MAX_PLY) and (clock_limit == 0 or clock < clock_limit):
+            return quiesce(c, ply, 0, alpha, beta)
         c.nodes += 1
+        way_matters = not playing and clock + depth >= CYCLE
         open_window = beta - alpha > 1
-        way_matters = not playing and (clock + depth >= CYCLE)
         entry = look_up(c.table, c.table_mask, key)
         if entry and not open_window and not way_matters and (
                 known_depth(entry) >= depth if playing else known_depth(entry) == depth) and decides(entry, ply, alpha, beta):
@@ -163,13 +161,12 @@ def make_alphabeta(rules: Rules, quiescence: Quiescence) -> Callable:
         for i in range(n):
             move = pick(c, ply, i, n)
             quiet = promise(move) == 0
-            if quiet:
-                quiets += 1
-                if playing and best > -DECIDED and not check and not open_window:
-                    if depth <= 4 and quiets > 4 + 2 * depth * depth:
-                        continue
-                    if depth <= 4 and static + c.margin * (depth + 1) <= alpha:
-                        continue
+            quiets += quiet
+            if playing and best > -DECIDED and not check and not open_window:
+                if depth <= 4 and quiet and (quiets > 4 + 2 * depth * depth or static + c.margin * (depth + 1) <= alpha):
+                    continue
+                if depth <= 3 and c.scores[ply, i] <= BAD + 1000:
+                    continue
             store(c.stack[ply + 1], make(p, move))
             c.line[ply] = move
             if i == 0:
@@ -200,7 +197,7 @@ def make_alphabeta(rules: Rules, quiescence: Quiescence) -> Callable:
                             reward(c, p, ply, i, depth, move)
                         break
         bound = UPPER if best <= lowest else (LOWER if best >= beta else EXACT)
-        remember(c.table, c.table_mask, key, best_move, min(max(depth, 0), MAX_DEPTH), NONE if way_matters else bound, best, ply)
+        remember(c.table, c.table_mask, key, best_move, min(depth, MAX_DEPTH), NONE if way_matters else bound, best, ply)
         return best
 
     return search

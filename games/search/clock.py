@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from games.search.searcher import Limits
 
 SHORTEST = 0.001  # seconds; a search is not worth less, however little time there is
-HORIZON = 40  # moves that the time is shared among where no time control is nearer
+HORIZON = 30  # moves that the time is shared among where no time control is nearer
 PATIENCE = 4  # times its share that one move may take
 LARGEST_PART = 0.7  # of the time left that one move may take
 BEGIN = 0.55  # of the share: after it the next depth, about as long as all before it, would not be completed in time

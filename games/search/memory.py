@@ -26,15 +26,6 @@ def _write(builder, values):
     return values[2]
 
 
-def _prefetch(builder, values):
-    byte = ir.IntType(8).as_pointer()
-    kind = ir.FunctionType(ir.VoidType(), [byte, ir.IntType(32), ir.IntType(32), ir.IntType(32)])
-    function = builder.module.globals.get("llvm.prefetch.p0") or ir.Function(builder.module, kind, "llvm.prefetch.p0")
-    number = ir.IntType(32)
-    builder.call(function, [builder.bitcast(_place(builder, values), byte), number(0), number(3), number(1)])
-    return values[1]
-
-
 @jit.intrinsic(types.uint64, (types.int64, types.int64), _read)
 def word_at(address, index):
     """The word `index` places behind an address."""
@@ -46,9 +37,3 @@ def put_word(address, index, value):
     """Write a word `index` places behind an address; returns it."""
     ctypes.c_uint64.from_address(int(address) + 8 * int(index)).value = int(value)
     return value
-
-
-@jit.intrinsic(types.int64, (types.int64, types.int64), _prefetch)
-def prefetch(address, index):
-    """Fetch a word that will be read soon; returns the index."""
-    return index
