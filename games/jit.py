@@ -23,6 +23,7 @@ import platform
 import shutil
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -220,6 +221,9 @@ def _without_collection() -> Iterator[None]:
             gc.enable()
 
 
+_compiling = threading.RLock()  # the cache folder is one setting of Numba's for all threads
+
+
 class Entry:
     """A compiled function that Python calls; compiled, or read from the cache, at its first call."""
 
@@ -230,6 +234,10 @@ class Entry:
 
     def compile(self):
         """The Numba dispatcher, compiled."""
+        with _compiling:
+            return self._compile()
+
+    def _compile(self):
         if self._compiled is None:
             dispatcher = numba.njit(**OPTIONS, **self._options, pipeline_class=EntryCompiler)(self._function)
             before, numba.config.CACHE_DIR = numba.config.CACHE_DIR, str(self._unit.folder)

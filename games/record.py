@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 import games
+from games.contest import Contest
 from games.search.searcher import Searcher
 from games.streams import InputError
 
@@ -85,6 +86,7 @@ class Game:
     read: Callable[[str, ReadOptions, ReadReport, Callable[[str], None]], Iterator[PositionBatch]]
     suffixes: tuple[str, ...]  # of files with games
     searcher: Callable[[int, int, bool, float, int], Searcher] | None = None  # see games.search.searcher; None: no search
+    contest: Contest | None = None  # what matches need beyond the rules; None: no matches
 
 
 def available() -> list[str]:

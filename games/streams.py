@@ -34,6 +34,16 @@ DECOMPRESSORS = {
 }
 
 
+ZIP = b"PK\x03\x04"
+
+
+def plain_name(name: str) -> str:
+    """A file's name without the suffix of its compression."""
+    for suffix in (*DECOMPRESSORS, ".zip"):
+        name = name.removesuffix(suffix)
+    return name
+
+
 def compression_of(name: str, start: bytes) -> str | None:
     """The compression that a file's name or first bytes tell: a key of DECOMPRESSORS, or None."""
     for suffix, (magic, _) in DECOMPRESSORS.items():
@@ -74,6 +84,9 @@ def lines(source: str | Path) -> Iterator[bytes]:
 
 def _pieces(name: str, stream) -> Iterator[bytes]:
     first = stream.read(COMPRESSED_PIECE)
+    if first.startswith(ZIP):
+        yield from _unzipped(name, stream)
+        return
     suffix = compression_of(name, first)
     if suffix is None:
         while first:
@@ -81,6 +94,24 @@ def _pieces(name: str, stream) -> Iterator[bytes]:
             first = stream.read(PIECE)
         return
     yield from _decompressed(name, stream, first, suffix)
+
+
+def _unzipped(name: str, stream) -> Iterator[bytes]:
+    """The files of a .zip, one after another; its table of contents is at its end, so that a pipe will not do."""
+    import zipfile
+
+    if not stream.seekable():
+        raise InputError(f"{name}: a zip archive cannot be read from a pipe; name the file")
+    try:
+        with zipfile.ZipFile(stream) as archive:
+            for member in archive.infolist():
+                if member.is_dir() or member.filename.startswith("__MACOSX/"):
+                    continue
+                with archive.open(member) as opened:
+                    while piece := opened.read(PIECE):
+                        yield piece
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as problem:
+        raise InputError(f"{name}: corrupt zip archive ({problem}); download or compress it again") from None
 
 
 def _decompressed(name: str, stream, data: bytes, suffix: str) -> Iterator[bytes]:

@@ -19,9 +19,11 @@ for name in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"):
 COMMANDS = {
     "tune": "learn the weights of a parameter file from games",
     "dataset": "turn games into a dataset; inspect, merge and split datasets",
+    "match": "play two players against each other and say which is better",
     "diff": "compare two parameter files",
     "eval": "explain the evaluation of a position",
     "params": "check a parameter file, or add the parameters it lacks",
+    "uci": "play under any chess program",
     "bench": "measure the speed of the parts",
 }
 

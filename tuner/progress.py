@@ -55,3 +55,7 @@ class Display:
         if line.get("speed"):
             text += f"  {line['speed'] / 1e6:.1f} M positions/s"
         self._progress.update(self._task, text=text, completed=line["iteration"])
+
+    def playing(self, text: str, completed: int) -> None:
+        """Pairs of games played so far, and how it stands."""
+        self._progress.update(self._task, text=text, completed=completed)

@@ -1,13 +1,16 @@
-"""Speed of reading games and of move generation, beside python-chess on the same input."""
+"""Speed of reading games and of move generation, beside python-chess on the same input; what other engines search."""
 
 from __future__ import annotations
 
 import io
+import os
+import shutil
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import chess
+import chess.engine
 import chess.pgn
 
 from games.chess import pgn
@@ -57,3 +60,27 @@ def _perft(board: chess.Board, depth: int) -> int:
         nodes += _perft(board, depth - 1)
         board.pop()
     return nodes
+
+
+# from the opening to the endgame: balanced, sharp, and one of few pieces
+SEARCHED = (
+    START, "r1bqkbnr/pppp1ppp/2n5/4p3/2B1P3/5N2/PPPP1PPP/RNBQK2R b KQkq - 3 3",
+    "r4rk1/1pp1qppp/p1np1n2/2b1p1B1/2B1P1b1/P1NP1N2/1PP1QPPP/R4RK1 w - - 0 10", KIWIPETE,
+    "2r3k1/pp3ppp/2n1b3/3p4/3P4/2PB1N2/P4PPP/R5K1 w - - 0 20", "8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 w - - 0 1")
+ENGINES = {"toga2": (), "ethereal-chess": (), "stockfish": (("Use NNUE", "false"),)}  # UCI engines of Debian
+ENGINE_SECONDS = 0.5  # a position; some engines do not heed a limit of nodes
+
+
+def engines_nodes() -> Iterator[tuple[str, float]]:
+    """Name and nodes per second, by the clock, on the same positions, of those UCI engines that are installed."""
+    for name, options in ENGINES.items():
+        path = shutil.which(name, path=os.pathsep.join([os.environ.get("PATH", ""), "/usr/games"]))
+        if path is None:
+            continue
+        nodes = seconds = 0.0
+        with chess.engine.SimpleEngine.popen_uci(path) as engine:
+            engine.configure(dict(options))
+            for text in SEARCHED:
+                info = engine.analyse(chess.Board(text), chess.engine.Limit(time=ENGINE_SECONDS), game=text)
+                nodes, seconds = nodes + info["nodes"], seconds + info["time"]
+        yield name, nodes / seconds

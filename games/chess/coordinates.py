@@ -20,10 +20,13 @@ def move_name(words: np.ndarray, move: int, chess960: bool = False) -> str:
 
 
 def move_named(words: np.ndarray, name: str) -> int:
-    """The legal move of a position (10,) with this name, in either way of writing castling; ValueError if none has it."""
+    """The legal move of a position (10,) with this name, in either way of writing castling; ValueError if none has it.
+
+    Where a king may either step to a square or castle there, the name is the step's.
+    """
     moves = np.empty(MAX_MOVES, np.uint32)
     legal = [int(move) for move in moves[:legal_moves(words, False, moves)]]
-    for chess960 in (False, True):
+    for chess960 in (True, False):  # f1g1: only one move has a name that gives the king its rook
         for move in legal:
             if move_name(words, move, chess960) == name:
                 return move

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from games.chess import epd, pgn
+from games.chess.contest import CONTEST
 from games.chess.coordinates import move_name, move_named
 from games.chess.fen import LETTERS, fen, position
 from games.chess.movegen import MAX_MOVES, in_check, legal_moves, play
@@ -15,6 +16,7 @@ from games.chess.position import START, WORDS
 from games.chess.san import san
 from games.chess.search import searcher
 from games.record import Game, PositionBatch, ReadOptions, ReadReport
+from games.streams import plain_name
 
 OPENING_PLIES = 8  # left out by default: moves from a book or at random
 
@@ -34,7 +36,7 @@ def after(words: np.ndarray, move: int, random: np.random.Generator | None = Non
 
 def insufficient_material(words: np.ndarray) -> bool:
     """Whether no sequence of moves can mate: bare kings, one minor piece, or bishops all of one colour."""
-    white, black, pawns, knights, bishops, rooks, queens, _, _, _ = (int(word) for word in words)
+    _, _, pawns, knights, bishops, rooks, queens, _, _, _ = words.tolist()
     if pawns | rooks | queens:
         return False
     if knights:
@@ -47,15 +49,16 @@ def result(line: list[np.ndarray]) -> int | None:
     """Result for White of a line of positions, by mate, stalemate, insufficient material, threefold repetition or the
     fifty-move rule; None while the game goes on."""
     words = line[-1]
-    if not moves_of(words):
+    if not legal_moves(words, False, np.empty(MAX_MOVES, np.uint32)):
         if not in_check(words):
             return 0
         return 1 if int(words[8]) & 1 else -1
     clock = int(words[8]) >> 24 & 255
-    repeated = sum(earlier[9] == words[9] for earlier in line[-clock - 1:])
-    if clock >= 100 or repeated >= 3 or insufficient_material(words):
+    if clock >= 100 or insufficient_material(words):
         return 0
-    return None
+    if clock < 8:  # a position that is there for the third time was left and restored twice, by four moves each
+        return None
+    return 0 if np.count_nonzero(np.asarray(line[-clock - 1:])[:, 9] == words[9]) >= 3 else None
 
 
 def draw(words: np.ndarray) -> str:
@@ -70,13 +73,11 @@ def draw(words: np.ndarray) -> str:
 
 
 def read(source: str, options: ReadOptions, report: ReadReport, note: Callable[[str], None]) -> Iterator[PositionBatch]:
-    """Read PGN, or labelled positions where the file's name ends in .epd or .fen (before .gz, .bz2 or .zst).
+    """Read PGN, or labelled positions where the file's name ends in .epd or .fen (before .gz, .bz2, .zst or .zip).
 
     By default quiet positions of games from the ninth ply on, and all labelled positions: somebody chose those.
     """
-    name = str(source).lower()
-    for suffix in (".gz", ".bz2", ".zst"):
-        name = name.removesuffix(suffix)
+    name = plain_name(str(source).lower())
     reader, usual = (epd, "all") if name.endswith((".epd", ".fen")) else (pgn, "quiet")
     options = replace(options, positions=usual if options.positions == "auto" else options.positions,
                       skip_start=OPENING_PLIES if options.skip_start is None else options.skip_start)
@@ -86,6 +87,7 @@ def read(source: str, options: ReadOptions, report: ReadReport, note: Callable[[
 GAME = Game(
     name="chess", words=WORDS, stages=("mg", "eg"), start=START.copy, legal_moves=moves_of, play=after,
     result=result, position=position, text=fen, draw=draw, move_text=san, move_name=move_name,
-    move_named=move_named, read=read, suffixes=(".pgn", ".epd", ".fen"), searcher=searcher)
+    move_named=move_named, read=read, suffixes=(".pgn", ".epd", ".fen"), searcher=searcher,
+    contest=CONTEST)
 
 __all__ = ["GAME", "LETTERS"]

@@ -4,6 +4,7 @@ import re
 
 import numpy as np
 
+from games.contest import Contest, PlayedGame
 from games.record import Game
 from games.tictactoe import rules
 from games.tictactoe.files import NAMES, read
@@ -40,10 +41,21 @@ def move_named(words: np.ndarray, name: str) -> int:
     return NAMES.index(name)
 
 
+def second_to_move(words: np.ndarray) -> bool:
+    x, o = words.tolist()
+    return x.bit_count() > o.bit_count()
+
+
+def game_text(game: PlayedGame) -> str:
+    """A game as a line of a file, see `games.tictactoe.files`."""
+    names = " ".join(NAMES[move] for move in game.moves)
+    return f"{('1/2-1/2', '1-0', '0-1')[game.outcome]} {names}  # {game.players[0]} - {game.players[1]}, {game.end}\n"
+
+
 GAME = Game(
     name="tictactoe", words=rules.WORDS, stages=("all",), start=lambda: np.zeros(rules.WORDS, np.uint64),
     legal_moves=lambda words: rules.legal_moves(words).tolist(), result=result,
     play=lambda words, move, random=None: rules.play(words, move), position=position, text=text,
     draw=lambda words: text(words)[:-2].replace("/", "\n"), move_text=lambda words, move: NAMES[move],
     move_name=lambda words, move: NAMES[move], move_named=move_named,
-    read=read, suffixes=(".ttt",))
+    read=read, suffixes=(".ttt",), contest=Contest(second_to_move, text=game_text))

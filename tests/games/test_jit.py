@@ -8,11 +8,13 @@ import subprocess
 import sys
 import textwrap
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
 import pytest
 from numba.core import types
+from numba.core.dispatcher import Dispatcher
 
 from games import jit
 from games.jit import Unit
@@ -53,6 +55,20 @@ def test_a_function_is_compiled_once_and_then_read_from_the_cache(home, capfd):
     assert again(21) == 42
     assert sum(again.compile()._cache_hits.values()) == 1
     assert (index.stat().st_mtime_ns, code.stat().st_mtime_ns) == written
+
+
+def test_threads_that_compile_at_once_all_write_into_the_cache_folder(home, tmp_path, monkeypatch):
+    enable = Dispatcher.enable_caching
+
+    def slowly(dispatcher) -> None:
+        time.sleep(0.02)  # others come to this point meanwhile
+        enable(dispatcher)
+
+    monkeypatch.setattr(Dispatcher, "enable_caching", slowly)
+    functions = [doubled(Unit(f"tiny{i}", lambda: [Path(__file__)])) for i in range(6)]
+    with ThreadPoolExecutor(6) as threads:
+        assert list(threads.map(lambda function: function(21), functions * 2)) == [42] * 12
+    assert len({path.parts[len(home.parts)] for path in home.glob("tiny*/**/*.nbc")}) == 6
 
 
 def test_the_name_of_a_unit_changes_with_every_source_and_the_salt(tmp_path):

@@ -1,0 +1,118 @@
+"""Games of matches as PGN, with the comments that fastchess writes: `{+0.31/6 0.006s}`, `{book}`; and why games ended."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from games.chess.fen import fen
+from games.chess.movegen import MAX_MOVES, in_check, legal_moves
+from games.chess.position import KING, START
+from games.chess.san import san
+from games.contest import CRASH, DRAW_RULE, ILLEGAL, PLIES, RESIGN_RULE, RESIGNS, RULES, STALL, TIME, Choice, PlayedGame
+
+WIDTH = 100  # of a line of moves
+SIDES = ("White", "Black")
+FAULTS = {ILLEGAL: "{side} makes an illegal move", CRASH: "{side} disconnects", STALL: "{side}'s connection stalls",
+          TIME: "{side} loses on time", RESIGNS: "{side} resigns"}
+# what cutechess and fastchess write into the tag; a reader that knows none of them looks at the result
+TERMINATIONS = {ILLEGAL: "illegal move", CRASH: "abandoned", STALL: "stalled connection", TIME: "time forfeit",
+                PLIES: "adjudication", RESIGN_RULE: "adjudication", DRAW_RULE: "adjudication"}
+
+
+def reason(game: PlayedGame) -> str:
+    """Why a game ended, as a short sentence."""
+    if game.end == RULES:
+        return _by_the_rules(game)
+    if game.end in FAULTS:
+        told = FAULTS[game.end].format(side=SIDES[game.loser])
+        return f"{told}: {game.detail}" if game.detail else told
+    if game.end == PLIES:
+        return f"Draw by adjudication after {len(game.moves)} plies"
+    if game.end == RESIGN_RULE:
+        return f"{SIDES[1 - game.loser]} wins by adjudication"
+    return "Draw by adjudication"
+
+
+def _by_the_rules(game: PlayedGame) -> str:
+    last = game.line[-1]
+    if game.outcome:
+        return f"{SIDES[game.outcome < 0]} mates"
+    clock = int(last[8]) >> 24 & 255
+    if not in_check(last) and not has_moves(last):
+        return "Draw by stalemate"
+    if clock >= 8 and np.count_nonzero(game.line[-clock - 1:, 9] == last[9]) >= 3:
+        return "Draw by 3-fold repetition"
+    return "Draw by fifty moves rule" if clock >= 100 else "Draw by insufficient mating material"
+
+
+def score_text(choice: Choice) -> str:
+    """`+0.31/6`, `-M4/9`; empty where the player says nothing."""
+    if choice.win_in is not None:
+        return f"{'+' if choice.win_in > 0 else '-'}M{(abs(choice.win_in) + 1) // 2}/{choice.depth} "
+    return "" if choice.score is None else f"{choice.score / 100:+.2f}/{choice.depth} "
+
+
+def text(game: PlayedGame) -> str:
+    """A game as PGN, with an empty line behind it."""
+    start, told = game.line[0], reason(game)
+    result = ("1/2-1/2", "1-0", "0-1")[game.outcome]
+    tags = [("Event", "tuner match"), ("Site", "?"), ("Date", game.date), ("Round", game.round), ("White", game.players[0]),
+            ("Black", game.players[1]), ("Result", result)]
+    if (start != START).any():
+        tags += [("Variant", "Chess960")] if is_chess960(start) else []
+        tags += [("SetUp", "1"), ("FEN", fen(start))]
+    tags += [("PlyCount", str(len(game.moves))), ("Termination", TERMINATIONS.get(game.end, "normal")),
+             ("TimeControl", game.control)]
+    lines = [f'[{name} "{_quoted(value)}"]' for name, value in tags]
+    return "\n".join([*lines, "", *_wrapped(_words(game, told), result), "", ""])
+
+
+def _quoted(value: str) -> str:
+    value = "".join(c if c.isprintable() else " " for c in value)
+    return value.replace("\\", "\\\\").replace('"', '\\"')
+
+
+def _words(game: PlayedGame, told: str) -> list[str]:
+    """Moves with numbers and comments; a comment stays whole unless it is the last."""
+    state = int(game.line[0][8])
+    half = 2 * (state >> 32 & 0xFFFF) + (state & 1)
+    words, last = [], len(game.moves) - 1
+    told = told.replace("{", "(").replace("}", ")")
+    for i, move in enumerate(game.moves):
+        name = san(game.line[i], move)
+        if half & 1 == 0:
+            words.append(f"{half >> 1}. {name}")
+        else:
+            words.append(f"{half >> 1}... {name}" if i == 0 else name)
+        half += 1
+        k = i - game.book
+        comment = f"{score_text(game.choices[k])}{game.seconds[k]:.3f}s" if k >= 0 else "book"
+        words.append("{" + comment + (f", {told}" if i == last else "") + "}")
+    return words or ["{" + told + "}"]
+
+
+def _wrapped(words: list[str], result: str) -> list[str]:
+    lines, line = [], ""
+    for word in [*words, result]:
+        if line and len(line) + len(word) >= WIDTH:
+            lines.append(line)
+            line = word
+        else:
+            line = f"{line} {word}" if line else word
+    return [*lines, line]
+
+
+def has_moves(words: np.ndarray) -> bool:
+    """Whether the side to move has a legal move."""
+    return legal_moves(words, False, np.empty(MAX_MOVES, np.uint32)) > 0
+
+
+def is_chess960(words: np.ndarray) -> bool:
+    """Whether somebody may castle with a king or a rook that is not where chess has it."""
+    kings, rights = int(words[1 + KING]), int(words[8]) >> 1 & 0xFFFF
+    for side, rank in ((0, 0), (1, 56)):
+        files = rights >> 8 * side & 0xFF
+        king = (kings & int(words[side])) >> rank
+        if files and (files & ~0x81 or king != 0x10):
+            return True
+    return False

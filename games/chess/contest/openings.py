@@ -1,0 +1,79 @@
+"""Openings from a file: positions of EPD or FEN lines, or the moves of PGN games."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+
+from games.chess import faults
+from games.chess.contest.gametext import has_moves
+from games.chess.fen import position
+from games.chess.movetext import FAULT, FIRST_MOVE, PLIES
+from games.chess.pgn import fault_text, parsed
+from games.chess.position import WORDS
+from games.contest import Openings
+from games.streams import InputError, lines, plain_name
+
+MOST_NOTES = 5  # of lines that are skipped; the others are counted
+
+
+def read(source: str, note: Callable[[str], None]) -> Openings:
+    """The openings of a file, .epd or .fen lines or else PGN (before .gz, .bz2, .zst or .zip), in its order.
+
+    A bad line or game is skipped with a note; InputError if nothing is left.
+    """
+    skipped = 0
+
+    def skip(text: str) -> None:
+        nonlocal skipped
+        skipped += 1
+        if skipped <= MOST_NOTES:
+            note(text)
+
+    name = plain_name(str(source)).lower()
+    found = _of_lines(source, skip) if name.endswith((".epd", ".fen", ".txt")) else _of_games(source, skip)
+    if skipped > MOST_NOTES:
+        note(f"{source}: {skipped - MOST_NOTES:,} more skipped")
+    if not len(found):
+        raise InputError(f"{source}: no openings found; expected lines of EPD in a file named .epd, or games in PGN")
+    return found
+
+
+def _of_lines(source: str | Path, skip: Callable[[str], None]) -> Openings:
+    return Openings(np.array([words for words in _positions(source, skip)], np.uint64).reshape(-1, WORDS))
+
+
+def _positions(source: str | Path, skip: Callable[[str], None]) -> Iterator[np.ndarray]:
+    for number, line in enumerate(lines(source), 1):
+        text = line.decode("utf-8-sig", "replace").strip()
+        if not text or text.startswith("#"):
+            continue
+        try:
+            words = position(text)
+        except ValueError as problem:
+            skip(f"{source}: line {number}: {problem}; line skipped")
+            continue
+        if has_moves(words):
+            yield words
+        else:
+            skip(f"{source}: line {number}: no legal move: {text!r}; line skipped")
+
+
+def _of_games(source: str | Path, skip: Callable[[str], None]) -> Openings:
+    starts, moves, ends, total, number = [], [], [], 0, 0
+    for found, _ in parsed(source):
+        for i, row in enumerate(found.rows[:found.count]):
+            number += 1
+            # openings are games that were never ended
+            if row[FAULT] not in (faults.OK, faults.NO_RESULT):
+                skip(f"{source}: game {number}: {fault_text(found, row)}; game skipped")
+                continue
+            first, plies = int(row[FIRST_MOVE]), int(row[PLIES])
+            starts.append(found.starts[i].copy())
+            moves.append(found.moves[first:first + plies].copy())
+            total += plies
+            ends.append(total)
+    return Openings(np.array(starts, np.uint64).reshape(-1, WORDS), np.concatenate(moves) if moves else np.zeros(0, np.uint32),
+                    np.array(ends, np.int64))

@@ -1,0 +1,184 @@
+"""Engines of others as players, spoken to by python-chess: UCI and xboard.
+
+All run in one asyncio loop in a thread of its own. A failed engine loses the game at hand and is started again for the
+next one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import concurrent.futures
+import contextlib
+import logging
+import os
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+import threading
+from collections.abc import Coroutine, Sequence
+from functools import cache
+from typing import Any
+
+import chess
+import chess.engine
+import numpy as np
+
+from games.chess.contest.gametext import is_chess960
+from games.chess.coordinates import move_name, move_named
+from games.chess.fen import fen
+from games.contest import CRASH, ILLEGAL, RESIGNS, STALL, Choice, Control, Forfeit
+from games.streams import InputError
+
+START_SECONDS = 10.0  # until an engine says that it is there
+STALL_SECONDS = 60.0  # without an answer where nothing limits the time
+EXTRA_SECONDS = 5.0  # beyond a time limit
+QUIT_SECONDS = 2.0
+
+for logger in ("chess.engine", "asyncio"):  # they tell of every line not understood, and of processes that we ended
+    logging.getLogger(logger).setLevel(logging.CRITICAL)
+
+
+@cache
+def _loop() -> asyncio.AbstractEventLoop:
+    loop = asyncio.new_event_loop()
+    threading.Thread(target=loop.run_forever, name="engines", daemon=True).start()
+    return loop
+
+
+def _wait(work: Coroutine, seconds: float) -> Any:
+    """The result of work in the loop; TimeoutError after so many seconds."""
+    future = asyncio.run_coroutine_threadsafe(work, _loop())
+    try:
+        return future.result(seconds)
+    except concurrent.futures.TimeoutError:
+        future.cancel()
+        raise TimeoutError from None
+
+
+def external(protocol: str, command: str, options: dict[str, str], control: Control, megabytes: int | None) -> External:
+    """An engine as a player, started; InputError if it cannot be."""
+    player = External(protocol, command, options, control, megabytes)
+    player.start()
+    return player
+
+
+class External:
+    """An engine of others. A Player."""
+
+    def __init__(self, protocol: str, command: str, options: dict[str, str], control: Control, megabytes: int | None) -> None:
+        self._protocol, self._command, self._options = protocol, command, options
+        self._control, self._megabytes = control, megabytes
+        self._process: asyncio.SubprocessTransport | None = None
+        self._engine: Any = None
+        self._board, self._game = chess.Board(), object()
+
+    def start(self) -> None:
+        """Start the engine and set its options; InputError if that does not work."""
+        try:
+            words = shlex.split(self._command)
+        except ValueError as problem:
+            raise InputError(f"{self._command}: not a command: {problem}") from None
+        path = shutil.which(words[0]) if words else None
+        if path is None:
+            raise InputError(f"{words[0] if words else repr('')}: no such program, expected the command of a {self._protocol} "
+                             "engine")
+        kind = {"uci": chess.engine.UciProtocol, "xboard": chess.engine.XBoardProtocol}[self._protocol]
+        try:
+            # a process group of its own: an interrupt from the keyboard is for us, not for it
+            self._process, self._engine = _wait(kind.popen([path, *words[1:]], setpgrp=True, stderr=subprocess.DEVNULL),
+                                                START_SECONDS)
+            _wait(self._engine.initialize(), START_SECONDS)
+            options = dict(self._options)
+            if self._megabytes is not None and "Hash" in self._engine.options:
+                options = {"Hash": str(self._megabytes)} | options
+            _wait(self._engine.configure(options), START_SECONDS)
+            _wait(self._engine.ping(), START_SECONDS)
+        except TimeoutError:
+            self._kill()
+            expected = "uciok" if self._protocol == "uci" else "answer"
+            raise InputError(f"{self._command}: no {expected} within {START_SECONDS:g} s; is it a {self._protocol} "
+                             "engine?") from None
+        except (chess.engine.EngineError, OSError, ValueError) as problem:
+            self._kill()
+            if isinstance(problem, chess.engine.EngineTerminatedError):
+                problem = f"ended at once; is it a {self._protocol} engine?"
+            raise InputError(f"{self._command}: {problem}") from None
+
+    def begin(self, seed: str) -> None:
+        if self._engine is None:
+            try:
+                self.start()
+            except InputError as problem:
+                raise Forfeit(CRASH, f"does not start again: {problem}") from None
+        self._board, self._game = None, object()
+
+    def choose(self, line: np.ndarray, moves: Sequence[int], left: tuple[float, float] | None) -> Choice:
+        board, words = self._board, line[-1]
+        if board is None:
+            board = self._board = chess.Board(fen(line[0]), chess960=is_chess960(line[0]))
+        for i in range(len(board.move_stack), len(moves)):
+            board.push(chess.Move.from_uci(move_name(line[i], moves[i], board.chess960)))
+        control = self._control
+        limit = chess.engine.Limit(time=control.movetime, depth=control.depth, nodes=control.nodes)
+        patience = STALL_SECONDS if control.movetime is None else 2 * control.movetime + EXTRA_SECONDS
+        if left is not None:
+            limit.white_clock, limit.black_clock = left if board.turn else left[::-1]
+            limit.white_inc = limit.black_inc = control.increment
+            patience = left[0] + EXTRA_SECONDS
+        try:
+            played = _wait(self._engine.play(board, limit, game=self._game, info=chess.engine.INFO_SCORE), patience)
+        except TimeoutError:
+            self._kill()
+            raise Forfeit(STALL, f"no move within {patience:g} s") from None
+        except chess.engine.EngineTerminatedError:
+            self._kill()
+            raise Forfeit(CRASH) from None
+        except (chess.engine.EngineError, ValueError, OSError) as problem:
+            self._kill()
+            raise Forfeit(ILLEGAL, _move_in(str(problem))) from None
+        if played.move is None:
+            self._kill()
+            raise Forfeit(RESIGNS if played.resigned else ILLEGAL, "" if played.resigned else "no move")
+        try:
+            move = move_named(words, played.move.uci())
+        except ValueError:
+            self._kill()
+            raise Forfeit(ILLEGAL, played.move.uci()) from None
+        return Choice(move, *_thought(played.info))
+
+    def abort(self) -> None:
+        self._kill()
+
+    def close(self) -> None:
+        if self._engine is not None:
+            with contextlib.suppress(TimeoutError, chess.engine.EngineError, OSError):
+                _wait(self._engine.quit(), QUIT_SECONDS)
+        self._kill()
+
+    def _kill(self) -> None:
+        """End the process and whatever it has started."""
+        process, self._process, self._engine = self._process, None, None
+        if process is None:
+            return
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            if process.get_returncode() is None:
+                os.killpg(process.get_pid(), signal.SIGKILL)
+        _loop().call_soon_threadsafe(process.close)
+
+
+def _move_in(message: str) -> str:
+    """The move that a message of python-chess is about, quoted or after `for`."""
+    found = re.search(r"'([^']{1,12})'|\bfor (\S{1,12}) ", message)
+    return (found[1] or found[2]) if found else message.splitlines()[0][:60]
+
+
+def _thought(info: dict) -> tuple[float | None, int | None, int]:
+    score, depth = info.get("score"), info.get("depth", 0)
+    if score is None:
+        return None, None, depth
+    mate = score.relative.mate()
+    if mate is None:
+        return float(score.relative.score()), None, depth
+    return None, 2 * mate - 1 if mate > 0 else 2 * mate, depth

@@ -1,0 +1,253 @@
+"""The side of the engine: reads commands, answers at once, and leaves the searching to a thread.
+
+Nothing heavy is imported before it is needed, so that `uci` is answered while the program is hardly awake. A line that is
+wrong in any way is answered by one `info string`, and nothing else happens.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, BinaryIO
+
+from games.chess.uci.go import number, parse_go
+
+if TYPE_CHECKING:
+    from games.chess.uci.line import Line
+    from games.chess.uci.thinking import Thinking
+    from games.search.searcher import Searcher
+
+START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
+LONGEST_LINE = 1 << 17  # bytes; the longest game that the rules allow takes 88,000
+LARGEST_HASH = 1 << 16  # megabytes
+LARGEST_OVERHEAD = 5000  # milliseconds
+LONGEST_ANSWER = 300  # characters
+SHOWN = 60  # characters of what was not understood
+
+
+@dataclass
+class Options:
+    """What `setoption` sets; `Ponder` is for the GUI alone."""
+
+    hash: int = 16  # megabytes
+    overhead: int = 15  # milliseconds that a move loses between the clock and us
+    chess960: bool = False
+
+
+def lines_of(stream: BinaryIO) -> Iterator[str]:
+    """The lines of a stream, whatever bytes they hold; of a line without end the beginning, one character too long."""
+    while line := stream.readline(LONGEST_LINE + 1):
+        rest = line
+        while len(rest) > LONGEST_LINE and not rest.endswith(b"\n"):
+            rest = stream.readline(LONGEST_LINE + 1)
+        yield line.decode("utf-8", "replace")
+
+
+def serve(make_searcher: Callable[[str | None], Searcher], lines: Iterable[str], write: Callable[[str], None], name: str,
+          evaluation: str) -> int:
+    """Speak UCI until `quit` or the end of the lines; returns how many searches were made.
+
+    `make_searcher` makes one of an evaluation's file, or, for None, of the one named `evaluation`; its ValueError for the
+    latter is ours too. `write` is called with whole lines, by one thread at a time.
+    """
+    server = Server(make_searcher, write, name, evaluation)
+    try:
+        for line in lines:
+            if not server.obey(line):
+                break
+    finally:
+        server.end()
+    return server.searches
+
+
+class Server:
+    """What is set up, on the board and being searched."""
+
+    def __init__(self, make_searcher: Callable[[str | None], Searcher], write: Callable[[str], None], name: str,
+                 evaluation: str) -> None:
+        self._make_searcher, self._name, self._evaluation = make_searcher, name, evaluation
+        self._plain_write, self._lock = write, threading.Lock()
+        self._options = Options()
+        self._searcher: Searcher | None = None
+        self._line: Line | None = None
+        self._thinking: Thinking | None = None
+        self.searches = 0
+
+    def obey(self, text: str) -> bool:
+        """Do what a line says; False for `quit`."""
+        self._received = time.monotonic()
+        command, *words = text.split() or [""]
+        handler = getattr(self, f"_{command}", None) if command in COMMANDS else None
+        if handler and command in NEED_SEARCHER and not (words and command == "isready"):
+            self._load()
+        try:
+            if len(text.rstrip("\r\n")) > LONGEST_LINE:
+                raise ValueError(f"a line of more than {LONGEST_LINE} characters")
+            if handler is None:
+                if command:
+                    raise ValueError(f"unknown command {shown(text.strip())}; expected {', '.join(COMMANDS)}")
+                return True
+            if words and command in ALONE:
+                raise ValueError(f"{command} takes no arguments, found {shown(' '.join(words))}")
+            if command in BETWEEN_SEARCHES:
+                self._finish_search(command)
+            return handler(words) is not False
+        except ValueError as problem:
+            told = "".join(c if " " <= c <= "~" else ascii(c)[1:-1] for c in str(problem)[:LONGEST_ANSWER])
+            self._write(f"info string {told[:LONGEST_ANSWER]}")
+        return True
+
+    def end(self) -> None:
+        """Stop a search that runs; it answers still."""
+        if self._thinking:
+            self._thinking.stop()
+            self._thinking.wait()
+
+    def _write(self, text: str) -> None:
+        with self._lock:
+            self._plain_write(text)
+
+    def _load(self) -> None:
+        """Make ready to search; the first call takes the better part of a second."""
+        if self._searcher is None:
+            self._use(None)
+
+    def _use(self, evaluation: str | None) -> None:
+        from games.chess.uci.line import Line
+        from games.chess.uci.thinking import warm_up
+
+        searcher = self._make_searcher(evaluation)
+        warm_up(searcher)
+        try:
+            self._size(searcher, self._options.hash)
+        except MemoryError:
+            self._write(f"info string not enough memory for Hash {self._options.hash}; using {Options.hash}")
+            self._options.hash = Options.hash
+            self._size(searcher, self._options.hash)
+        self._searcher = searcher
+        self._line = self._line or Line()
+
+    @staticmethod
+    def _size(searcher: Searcher, megabytes: int) -> None:
+        """Give it a table of this size, for good: memory that is not touched now would cost its time in the search."""
+        searcher.resize(megabytes)
+        searcher.clear()
+
+    def _finish_search(self, command: str) -> None:
+        """Wait for a search that is about to end; ValueError if it is not."""
+        if self._thinking is None:
+            return
+        if not (self._thinking.over or self._thinking.stopped):
+            raise ValueError(f"{command} while searching; send stop first")
+        self._thinking.wait()
+        self._thinking = None
+
+    def _uci(self, words: list[str]) -> None:
+        for line in (f"id name {self._name}", "id author the authors of evaltune",
+                     f"option name Hash type spin default {Options.hash} min 1 max {LARGEST_HASH}",
+                     "option name Clear Hash type button",
+                     "option name Ponder type check default false",
+                     f"option name Move Overhead type spin default {Options.overhead} min 0 max {LARGEST_OVERHEAD}",
+                     "option name UCI_Chess960 type check default false",
+                     f"option name EvalFile type string default {self._evaluation}", "uciok"):
+            self._write(line)
+
+    def _isready(self, words: list[str]) -> None:
+        self._write("readyok")
+
+    def _debug(self, words: list[str]) -> None:
+        """There is nothing more to tell."""
+
+    def _ucinewgame(self, words: list[str]) -> None:
+        self._searcher.clear()
+
+    def _setoption(self, words: list[str]) -> None:
+        if words[:1] != ["name"] or len(words) < 2:
+            raise ValueError("setoption without a name; expected setoption name NAME [value VALUE]")
+        end = words.index("value") if "value" in words else len(words)
+        name, value = " ".join(words[1:end]), " ".join(words[end + 1:])
+        setter = SETTERS.get(name.lower())
+        if setter is None:
+            raise ValueError(f"unknown option {shown(name)}; expected {', '.join(OPTIONS)}")
+        setter(self, value)
+
+    def _set_hash(self, value: str) -> None:
+        megabytes = number("Hash", value, 1, LARGEST_HASH)
+        if self._searcher:
+            try:
+                self._size(self._searcher, megabytes)
+            except MemoryError:
+                raise ValueError(f"not enough memory for Hash {megabytes}") from None
+        self._options.hash = megabytes
+
+    def _set_overhead(self, value: str) -> None:
+        self._options.overhead = number("Move Overhead", value, 0, LARGEST_OVERHEAD)
+
+    def _set_chess960(self, value: str) -> None:
+        self._options.chess960 = truth("UCI_Chess960", value)
+
+    def _set_ponder(self, value: str) -> None:
+        truth("Ponder", value)
+
+    def _set_evaluation(self, value: str) -> None:
+        self._use(None if value in ("", "<empty>", self._evaluation) else value)
+
+    def _clear_hash(self, value: str) -> None:
+        if value:
+            raise ValueError(f"Clear Hash takes no value, found {shown(value)}")
+        if self._searcher:
+            self._searcher.clear()
+
+    def _position(self, words: list[str]) -> None:
+        end = words.index("moves") if "moves" in words else len(words)
+        start, moves = words[:end], words[end + 1:]
+        if start == ["startpos"]:
+            fen = START
+        elif start[:1] == ["fen"] and 5 <= len(start) <= 7 and all(field.isdecimal() for field in start[5:]):
+            fen = " ".join(start[1:])
+        else:
+            raise ValueError(f"position {shown(' '.join(start))}; expected startpos or fen and four to six fields, then moves")
+        self._line.set(fen, moves)
+
+    def _go(self, words: list[str]) -> None:
+        from games.chess.uci.thinking import Thinking
+
+        self._thinking = Thinking(self._searcher, self._line.playable(), parse_go(words), self._options.chess960,
+                                  self._options.overhead / 1000, self._received, self._write)
+        self.searches += 1
+
+    def _stop(self, words: list[str]) -> None:
+        if self._thinking:
+            self._thinking.stop()
+
+    def _ponderhit(self, words: list[str]) -> None:
+        if self._thinking is None:
+            raise ValueError("ponderhit without go ponder")
+        self._thinking.ponderhit()
+
+    def _quit(self, words: list[str]) -> bool:
+        return False
+
+
+def truth(name: str, text: str) -> bool:
+    """What `true` and `false` mean; ValueError for anything else."""
+    if text.lower() not in ("true", "false"):
+        raise ValueError(f"{name} {shown(text)} is neither true nor false")
+    return text.lower() == "true"
+
+
+def shown(text: str) -> str:
+    """As much of a text as fits into a message."""
+    escaped = ascii(text[:SHOWN + 1])
+    return escaped if len(escaped) <= SHOWN else escaped[:SHOWN] + "..." + escaped[-1]
+
+
+COMMANDS = ("uci", "debug", "isready", "setoption", "ucinewgame", "position", "go", "stop", "ponderhit", "quit")
+NEED_SEARCHER = {"isready", "ucinewgame", "position", "go"}
+BETWEEN_SEARCHES = {"setoption", "ucinewgame", "position", "go"}
+ALONE = {"uci", "isready", "ucinewgame", "stop", "ponderhit", "quit"}
+OPTIONS = {"Hash": Server._set_hash, "Clear Hash": Server._clear_hash, "Ponder": Server._set_ponder,
+           "Move Overhead": Server._set_overhead, "UCI_Chess960": Server._set_chess960, "EvalFile": Server._set_evaluation}
+SETTERS = {name.lower(): setter for name, setter in OPTIONS.items()}

@@ -1,0 +1,181 @@
+"""One `go`: a search in a thread of its own, what it says meanwhile, and the `bestmove` at its end."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from games.chess.coordinates import move_name, move_named
+from games.chess.fen import START
+from games.chess.game import after, in_check, moves_of, result
+from games.chess.uci.go import Go
+from games.chess.uci.line import Line
+from games.search.among import search_among
+from games.search.clock import Clock, limits_of, limits_of_move
+from games.search.searcher import Found, Limits, Searcher
+
+ONLY_MOVE_DEPTH = 6  # on the clock: where there is nothing to choose, enough to foresee the answer
+LONGEST = 1_000_000.0  # seconds; a timer takes no more than some hundred years
+
+
+def limits_of_go(go: Go, white: bool, overhead: float) -> Limits:
+    """Where the search ends that a `go` asks for; `overhead` in seconds."""
+    remaining, increment = (go.wtime, go.winc) if white else (go.btime, go.binc)
+    limits = Limits()
+    if go.infinite:
+        pass
+    elif go.movetime is not None:
+        limits = limits_of_move(go.movetime / 1000, overhead)
+    elif remaining is not None:
+        limits = limits_of(Clock(remaining / 1000, increment / 1000, go.movestogo or None), overhead)
+    return replace(limits, depth=min(go.depth or limits.depth, limits.depth), nodes=min(go.nodes or limits.nodes, limits.nodes))
+
+
+def score_text(found: Found) -> str:
+    """The score as UCI gives it: centipawns, or moves (not plies) to a mate."""
+    if found.win_in is None:
+        return f"cp {round(found.value)}"
+    return f"mate {(found.win_in + 1) // 2 if found.value > 0 else -((1 - found.win_in) // 2)}"
+
+
+def variation_names(words: np.ndarray, variation: tuple[int, ...], chess960: bool) -> list[str]:
+    """The moves of a variation, up to one that is not legal."""
+    names = []
+    for move in variation:
+        if move not in moves_of(words):
+            break
+        names.append(move_name(words, move, chess960))
+        words = after(words, move)
+    return names
+
+
+def warm_up(searcher: Searcher) -> None:
+    """Use everything once: compiled functions load at their first call, which takes a part of a second."""
+    line = Line()
+    line.set(START, ["e2e4"])
+    in_check(line.playable()[-1])
+    Thinking(searcher, line.playable(), Go(depth=2, searchmoves=("e7e5",)), False, 0.0, time.monotonic(), lambda _: None).wait()
+
+
+class Thinking:
+    """A search that runs from its making to its `bestmove`, which is written once, whatever happens.
+
+    `line`: the positions of the game, see `Line.playable`; `started`: the moment of the `go`, by `time.monotonic`.
+    ValueError if the moves to search are not legal.
+    """
+
+    def __init__(self, searcher: Searcher, line: list[np.ndarray], go: Go, chess960: bool, overhead: float, started: float,
+                 write: Callable[[str], None]) -> None:
+        self._searcher, self._line, self._chess960, self._write, self._started = searcher, line, chess960, write, started
+        root = line[-1]
+        self._moves = moves_of(root)
+        self._chosen = list(dict.fromkeys(move_named(root, name) for name in go.searchmoves))
+        self._limits = limits_of_go(go, not int(root[8]) & 1, overhead)
+        self._mate = go.mate
+        if self._limits.enough is not None and len(self._chosen or self._moves) == 1:
+            self._limits = replace(self._limits, depth=min(self._limits.depth, ONLY_MOVE_DEPTH))
+        self._pondering, self._until_stop = go.ponder, go.infinite
+        self._halted = self._satisfied = False
+        self._released = threading.Event()  # bestmove may be written
+        self._timer: threading.Timer | None = None
+        self._told = (0, 0)  # depth and nodes of the last info
+        self.over = False  # bestmove is written, or being written
+        if not go.ponder:
+            self._begin_clock(started)
+            if not go.infinite:
+                self._released.set()
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Come to an end and answer."""
+        self._released.set()
+        self._halt()
+
+    @property
+    def stopped(self) -> bool:
+        """Whether it was told to stop, so that it is over in a moment."""
+        return self._halted and self._released.is_set()
+
+    def ponderhit(self) -> None:
+        """The opponent played the move that was expected: from now on our clock runs. ValueError if nobody expected any."""
+        if not self._pondering:
+            raise ValueError("ponderhit without go ponder")
+        self._pondering = False
+        self._begin_clock(time.monotonic())
+        if not self._until_stop:
+            self._released.set()
+        if self._satisfied:
+            self._halt()
+
+    def wait(self) -> None:
+        """Return when bestmove is written."""
+        self._thread.join()
+
+    def _halt(self) -> None:
+        self._halted = True  # first: a search that has not begun yet would miss the stop alone
+        if not self.over:  # the searcher may be at work for another `go`
+            self._searcher.stop()
+
+    def _begin_clock(self, started: float) -> None:
+        if self._limits.seconds is not None:
+            left = started + self._limits.seconds - time.monotonic()
+            self._timer = threading.Timer(max(0.0, min(left, LONGEST)), self._halt)
+            self._timer.daemon = True
+            self._timer.start()
+
+    def _run(self) -> None:
+        with contextlib.suppress(BrokenPipeError):  # nobody listens any more; the end of the input follows
+            names: list[str] = []
+            try:
+                names = self._search()
+                self._released.wait()
+            finally:
+                if self._timer:
+                    self._timer.cancel()
+                fallback = (self._chosen or self._moves)[:1]  # stopped before anything was found
+                names = names or [move_name(self._line[-1], move, self._chess960) for move in fallback]
+                self.over = True
+                self._write("bestmove " + (" ponder ".join(names[:2]) or "(none)"))
+
+    def _search(self) -> list[str]:
+        """Search; the names of the moves of the principal variation."""
+        root = self._line[-1]
+        if not self._moves:
+            self._write(f"info depth 0 score {'mate' if in_check(root) else 'cp'} 0")
+            return []
+        limits = Limits(depth=self._limits.depth, nodes=self._limits.nodes)
+        if self._chosen:
+            found = search_among(self._searcher, self._line, self._chosen, after, lambda line: result(line) == 0, limits,
+                                 self._report, lambda: self._halted)
+        else:
+            found = self._searcher.search(self._line, limits, report=self._report)
+        return self._tell(found)
+
+    def _report(self, found: Found) -> None:
+        """After each depth: tell, and stop where that was enough."""
+        self._tell(found)
+        limits = self._limits
+        if limits.enough is not None and time.monotonic() - self._started >= limits.enough:
+            self._satisfied = True
+        if self._mate is not None and found.win_in is not None and 0 < found.win_in < 2 * self._mate:
+            self._satisfied = True
+        if self._satisfied and not self._pondering:
+            self._halt()
+        if self._halted:
+            self._searcher.stop()
+
+    def _tell(self, found: Found) -> list[str]:
+        names = variation_names(self._line[-1], found.variation, self._chess960)
+        if found.depth and self._told != (found.depth, found.nodes):
+            self._told = found.depth, found.nodes
+            seconds = max(found.seconds, 1e-6)
+            self._write(f"info depth {found.depth} score {score_text(found)} nodes {found.nodes} "
+                        f"nps {round(found.nodes / seconds)} hashfull {round(1000 * self._searcher.full)} "
+                        f"time {round(1000 * found.seconds)} pv {' '.join(names)}")
+        return names

@@ -1,0 +1,49 @@
+"""What the tests of matches share: players of both games that do as they are told."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+
+from games.contest import Choice, Control, Forfeit
+from games.record import find
+from tuner.match.adjudicate import Adjudication
+from tuner.match.loop import Rules, Table
+
+CHESS, TICTACTOE = find("chess"), find("tictactoe")
+DEPTH = Control(depth=1)
+NO_RULES = Adjudication()
+
+
+class Scripted:
+    """Plays moves by name, one after another; a Forfeit in their place is raised. `scores` are what it thinks."""
+
+    def __init__(self, game, moves: Sequence[str | Forfeit] = (), scores: Sequence[float | None] = ()) -> None:
+        self.game, self.moves, self.scores, self.seeds, self.left = game, list(moves), list(scores), [], []
+
+    def begin(self, seed: str) -> None:
+        self.seeds.append(seed)
+
+    def choose(self, line, moves, left) -> Choice:
+        self.left.append(left)
+        named = self.moves.pop(0)
+        if isinstance(named, Forfeit):
+            raise named
+        return Choice(self.game.move_named(line[-1], named), self.scores.pop(0) if self.scores else None)
+
+    def abort(self) -> None:
+        pass
+
+    def close(self) -> None:
+        pass
+
+
+def game_of(moves: str, game=CHESS, plies: int = 0, scores=((), ()), adjudication=NO_RULES, controls=(DEPTH, DEPTH),
+            opening=(), start=None, clock=None, replies=None):
+    """Play a game whose moves are written one after another; returns it and the players."""
+    words = moves.split()
+    first = (start is not None and game.contest.second_to_move(start)) + len(opening)
+    players = [Scripted(game, replies[i] if replies else words[(i + first) % 2::2], scores[i]) for i in (0, 1)]
+    table = Table(game, Rules(plies, adjudication), threading.Event())
+    more = {"clock": clock} if clock else {}
+    return table.play(game.start() if start is None else start, list(opening), players, controls, "seed", **more), players

@@ -1,0 +1,92 @@
+"""Nodes searched and games played per second."""
+
+from __future__ import annotations
+
+import importlib
+import threading
+import time
+
+import numpy as np
+
+from games.search.searcher import Limits, Searcher
+from tuner.bench import Workload, row
+from tuner.engine import Engine, load_engine
+
+NODES = 1_000_000  # a position
+LIGHT = "pesto"  # an evaluation of material and piece-square tables alone, beside the one asked for
+SELF_PLAY_DEPTH, RANDOM_PLIES, LONGEST, GAMES = 4, 8, 160, 15
+
+
+def _nodes_per_second(searcher: Searcher, positions: list[np.ndarray]) -> float:
+    nodes, started = 0, time.thread_time()
+    for words in positions:
+        searcher.clear()
+        nodes += searcher.search([words], Limits(nodes=NODES)).nodes
+    return nodes / (time.thread_time() - started)
+
+
+def searches(work: Workload) -> list[dict]:
+    """Nodes per second in both modes, with one thread and with two, and those of other engines."""
+    lines, found = [], {}
+    for params in dict.fromkeys((work.params, LIGHT)):
+        engine, parameters = load_engine(params)
+        rows = importlib.import_module(f"games.{engine.game.name}.bench")
+        positions = [engine.game.position(text) for text in rows.SEARCHED]
+        for playing, mode in ((False, "exact"), (True, "playing")):
+            searcher = engine.searcher(parameters, playing)
+            _nodes_per_second(searcher, positions[:1])
+            found[params, mode] = _nodes_per_second(searcher, positions) / 1e6
+            target = 7.0 if mode == "exact" else None
+            lines.append(row(f"search, {mode}, {params}", found[params, mode], "M nodes/s", target))
+    lines.append(row("  two threads together, by the clock, against one", _two_threads(engine, parameters, positions), "x", 1.9))
+    for name, speed in rows.engines_nodes():
+        lines.append(row(f"  {name}, for comparison", speed / 1e6, "M nodes/s"))
+    return lines
+
+
+def _two_threads(engine: Engine, parameters, positions: list[np.ndarray]) -> float:
+    """How much more two searches do at once than one alone, by the clock."""
+    searchers = [engine.searcher(parameters, False) for _ in range(2)]
+
+    def seconds(threads: int) -> float:
+        workers = [threading.Thread(target=_nodes_per_second, args=(searcher, positions)) for searcher in searchers[:threads]]
+        started = time.monotonic()
+        for worker in workers:
+            worker.start()
+        for worker in workers:
+            worker.join()
+        return time.monotonic() - started
+
+    seconds(2)
+    return 2 * min(seconds(1) for _ in range(2)) / min(seconds(2) for _ in range(2))
+
+
+def self_play(work: Workload) -> list[dict]:
+    """Games per CPU second of an exact search against itself."""
+    lines = []
+    for params in dict.fromkeys((work.params, LIGHT)):
+        engine, parameters = load_engine(params)
+        searcher = engine.searcher(parameters, playing=False, megabytes=4)
+        rng = np.random.default_rng(1)
+        _game(engine, searcher, rng)
+        started, plies = time.process_time(), 0
+        for _ in range(GAMES):
+            plies += _game(engine, searcher, rng)
+        spent = time.process_time() - started
+        lines.append(row(f"self-play, depth {SELF_PLAY_DEPTH}, exact, {params}, {plies / GAMES:.0f} plies a game", GAMES / spent,
+                         "games/s", 15.0))
+    return lines
+
+
+def _game(engine: Engine, searcher: Searcher, rng: np.random.Generator) -> int:
+    """Play one game from a random opening; returns its length."""
+    game = engine.game
+    searcher.clear()
+    line = [game.start()]
+    while game.result(line) is None and len(line) <= LONGEST:
+        if len(line) <= RANDOM_PLIES:
+            move = int(rng.choice(game.legal_moves(line[-1])))
+        else:
+            move = searcher.search(line, Limits(depth=SELF_PLAY_DEPTH)).move
+        line.append(game.play(line[-1], move, rng))
+    return len(line) - 1

@@ -1,0 +1,154 @@
+"""Play two players against each other in pairs of games, and say which is better and how sure that is.
+
+A and B are parameter files, names of bundled ones, `random`, or engines of others: "uci:COMMAND", "xboard:COMMAND", or
+the name of a UCI engine on the PATH. Every opening is played twice, with colours swapped.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+from pathlib import Path
+
+from tuner.options import add_term_options, at_least_one, count, positive
+
+EXAMPLE = """example:
+  tuner match learned.yaml classic --depth 4 --games 400 --pgn games.pgn
+  tuner match learned.yaml classic --nodes 5000 --sprt 0 5 --openings book.epd.zip --run match
+  tuner match --resume match
+  tuner match learned.yaml "uci:stockfish" --option-b "Skill Level=3" --tc 5+0.05
+  tuner match learned.yaml random --plies 80 --depth 2       the ladder: beside zero and material
+"""
+KEPT = ("resume", "concurrency", "pgn", "json", "command", "perform")  # what may be said of a match that goes on
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("a", metavar="A", nargs="?", help="the player that the result is about")
+    parser.add_argument("b", metavar="B", nargs="?", help="its opponent")
+    group = parser.add_argument_group("how long")
+    group.add_argument("--games", type=count, metavar="N", help="so many, an even number (default: 100); with --sprt at most")
+    group.add_argument("--sprt", type=float, nargs=2, metavar=("ELO0", "ELO1"), help="until one of these is accepted")
+    group.add_argument("--model", choices=("normalized", "logistic"), default="normalized",
+                       help="what the Elo of --sprt is (default: normalized)")
+    group.add_argument("--alpha", type=float, default=0.05, metavar="P", help="chance of accepting ELO1 falsely (default: 0.05)")
+    group.add_argument("--beta", type=float, default=0.05, metavar="P", help="chance of accepting ELO0 falsely (default: 0.05)")
+    group = parser.add_argument_group("thinking, of both players")
+    only = group.add_mutually_exclusive_group()
+    only.add_argument("--depth", type=at_least_one, metavar="N", help="plies (default: 4)")
+    only.add_argument("--nodes", type=at_least_one, metavar="N", help="nodes a move")
+    only.add_argument("--movetime", type=positive, metavar="S", help="seconds a move")
+    only.add_argument("--tc", type=_time_control, metavar="BASE+INC", help="seconds a game and seconds added after each move")
+    for side in "ab":
+        group.add_argument(f"--depth-{side}", type=at_least_one, metavar="N", help=f"plies, of {side.upper()} alone")
+        group.add_argument(f"--nodes-{side}", type=at_least_one, metavar="N", help=f"nodes a move, of {side.upper()} alone")
+    group.add_argument("--hash", type=at_least_one, metavar="MB", help="of the table of a search (default: 16)")
+    for side in "ab":
+        group.add_argument(f"--option-{side}", action="append", default=[], metavar="NAME=VALUE",
+                           help=f"an option of the engine {side.upper()}; may be repeated")
+    add_term_options(parser)
+    group = parser.add_argument_group("games")
+    group.add_argument("--openings", metavar="FILE", help="EPD or PGN, also .gz, .bz2, .zst, .zip")
+    group.add_argument("--order", choices=("random", "sequential"), default="random", help="of the openings (default: random)")
+    group.add_argument("--random-plies", type=count, metavar="N",
+                       help="without --openings: balanced positions after so many random plies (default: 8; 0 in a ladder)")
+    group.add_argument("--plies", type=count, default=0, metavar="N", help="a draw after so many; against random: the ladder")
+    group.add_argument("--resign", nargs="+", metavar="NAME=N",
+                       help="movecount=3 score=400: who thinks so badly of so many moves in a row has lost (default: off)")
+    group.add_argument("--draw", nargs="+", metavar="NAME=N",
+                       help="movenumber=40 movecount=8 score=20: a draw that both have seen for so long (default: off)")
+    group.add_argument("--seed", type=count, default=1, metavar="N", help="of everything random (default: 1)")
+    group = parser.add_argument_group("work")
+    group.add_argument("--concurrency", type=at_least_one, default=_processors(), metavar="N",
+                       help="games at once (default: the processors that there are)")
+    group.add_argument("--pgn", metavar="OUT", help="write the games to this file")
+    group.add_argument("--run", metavar="DIR", help="keep everything in this folder, to go on after any interruption")
+    group.add_argument("--resume", metavar="DIR", help="go on with the match in this folder")
+
+
+def _processors() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _time_control(text: str) -> tuple[float, float]:
+    base, _, increment = text.partition("+")
+    try:
+        found = float(base), float(increment or 0)
+    except ValueError:
+        found = (0.0, 0.0)
+    if not (0 < found[0] < 1e6 and 0 <= found[1] < 1e6):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a time control in seconds, such as 10+0.1")
+    return found
+
+
+def run(arguments: argparse.Namespace) -> dict:
+    from games.streams import InputError
+    from tuner.match import match
+
+    ways = match.Ways(min(arguments.concurrency, 512), Path(arguments.pgn) if arguments.pgn else None)
+    if arguments.resume is not None:
+        _require_nothing_else(arguments)
+        outcome = match.resumed_match(Path(arguments.resume), ways)
+    else:
+        if arguments.a is None or arguments.b is None:
+            raise InputError("match: expected two players, A and B, or --resume DIR; see tuner match --help")
+        outcome = match.new_match(_settings(arguments), Path(arguments.run) if arguments.run else None, ways)
+    if not arguments.json:
+        print("\n".join(outcome.lines))
+    if outcome.interrupted:
+        if arguments.json:
+            import json
+
+            print(json.dumps(outcome.plain, indent=1, allow_nan=False))
+        raise SystemExit(130)
+    return outcome.plain
+
+
+def _require_nothing_else(arguments: argparse.Namespace) -> None:
+    """A match that goes on is the one that was begun."""
+    from games.streams import InputError
+
+    parser = argparse.ArgumentParser()
+    add_arguments(parser)
+    usual = vars(parser.parse_args([]))
+    for name, value in vars(arguments).items():
+        if name in usual and name not in KEPT and value != usual[name]:
+            told = value if name in "ab" else f"--{name.replace('_', '-')}"
+            raise InputError(f"{told}: a match that goes on takes nothing but --concurrency, --pgn and --json")
+
+
+def _settings(arguments: argparse.Namespace):
+    from games.streams import InputError
+    from tuner.match.match import with_files
+    from tuner.match.settings import DEFAULT_DEPTH, DEFAULT_GAMES, DEFAULT_RANDOM_PLIES, Settings
+    from tuner.match.setup import test_of
+
+    games = arguments.games
+    if games is None and arguments.sprt is None:
+        games = DEFAULT_GAMES
+    if games is not None and (games % 2 or games == 0):
+        raise InputError(f"--games {games}: games come in pairs, expected an even number")
+    if arguments.openings is not None and arguments.random_plies is not None:
+        raise InputError("--random-plies: makes openings where --openings names none; leave one out")
+    usual = {"depth": arguments.depth, "nodes": arguments.nodes, "movetime": arguments.movetime}
+    if arguments.tc is not None:
+        usual |= {"base": arguments.tc[0], "increment": arguments.tc[1]}
+    elif not any(usual.values()):
+        usual["depth"] = DEFAULT_DEPTH
+    controls = []
+    for side in "ab":
+        own = {name: getattr(arguments, f"{name}_{side}") for name in ("depth", "nodes")}
+        if all(own.values()):
+            raise InputError(f"--depth-{side} and --nodes-{side}: one of them limits a move, leave the other out")
+        controls.append(own if any(own.values()) else usual)
+    ladder = arguments.plies > 0 and any(player.rpartition("/")[2] == "random" for player in (arguments.a, arguments.b))
+    random_plies = arguments.random_plies
+    if random_plies is None:
+        random_plies = 0 if ladder else DEFAULT_RANDOM_PLIES
+    settings = Settings(
+        arguments.a, arguments.b, ("", ""), games, tuple(arguments.sprt) if arguments.sprt else None, arguments.model,
+        arguments.alpha, arguments.beta, tuple(controls), arguments.openings, arguments.order, random_plies, arguments.seed,
+        arguments.plies, tuple(arguments.resign) if arguments.resign else None,
+        tuple(arguments.draw) if arguments.draw else None, arguments.hash, tuple(arguments.option_a),
+        tuple(arguments.option_b), tuple(os.path.abspath(path) for path in arguments.terms), {})
+    test_of(settings)
+    return with_files(settings)

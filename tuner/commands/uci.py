@@ -1,0 +1,51 @@
+"""Play under any chess program: an engine that speaks UCI, the Universal Chess Interface, with your parameters."""
+
+from __future__ import annotations
+
+import argparse
+
+from tuner.options import add_term_options
+
+GAME = "chess"  # the protocol's own
+EXAMPLE = """example:
+  tuner uci learned.yaml
+  cutechess-cli -engine cmd=tuner arg=uci arg=learned.yaml -engine cmd=stockfish -each proto=uci tc=10+0.1 -games 2
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("params", metavar="PARAMS", nargs="?", default="classic",
+                        help="parameter file, or a bundled one (default: classic)")
+    add_term_options(parser)
+
+
+def run(arguments: argparse.Namespace) -> dict:
+    import importlib
+    import sys
+    from functools import cache
+
+    from tuner import __version__
+
+    @cache
+    def engine():
+        from tuner.engine import make_engine
+
+        return make_engine(GAME, arguments.terms)
+
+    def make_searcher(name: str | None):
+        from games.streams import InputError
+        from tuner.engine import parameter_path
+        from tuner.parameters import game_of, read_parameters
+
+        path = parameter_path(name or arguments.params)
+        if game_of(path) != GAME:
+            raise InputError(f"{path}: parameters of {game_of(path)}, expected {GAME}")
+        return engine().searcher(read_parameters(path, engine().layout, GAME))
+
+    def write(line: str) -> None:
+        sys.stdout.write(line + "\n")
+        sys.stdout.flush()
+
+    uci = importlib.import_module(f"games.{GAME}.uci")  # loads what is heavy only when it is needed
+    searches = uci.serve(make_searcher, uci.lines_of(sys.stdin.buffer), write, f"evaltune {__version__}", arguments.params)
+    return {"searches": searches}

@@ -1,0 +1,75 @@
+"""Ending games early by what the players think of them, as cutechess does."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from games.contest import DRAW_RULE, RESIGN_RULE, Choice
+from games.streams import InputError
+
+CERTAIN = 30000.0  # centipawns that a forced win counts as
+
+
+@dataclass(frozen=True)
+class Resign:
+    """A player loses that has thought itself `score` centipawns or more behind at `movecount` of its moves in a row."""
+
+    movecount: int = 3
+    score: float = 400.0
+
+
+@dataclass(frozen=True)
+class Draw:
+    """A draw once `movenumber` moves of each side are played, if both have thought it within `score` for `movecount` moves."""
+
+    movenumber: int = 40
+    movecount: int = 8
+    score: float = 20.0
+
+
+@dataclass(frozen=True)
+class Adjudication:
+    """Which of these rules hold; none by default."""
+
+    resign: Resign | None = None
+    draw: Draw | None = None
+
+    def judge(self, choices: Sequence[Choice], plies: int) -> str | None:
+        """After a move: "resign rule" (the player who just moved loses), "draw rule" or None."""
+        if (rule := self.resign) and len(choices) > 2 * (rule.movecount - 1):
+            if all(_score(choice, CERTAIN) <= -rule.score for choice in choices[:-2 * rule.movecount:-2]):
+                return RESIGN_RULE
+        if (rule := self.draw) and plies >= 2 * rule.movenumber and len(choices) >= 2 * rule.movecount:
+            if all(abs(_score(choice, CERTAIN)) <= rule.score for choice in choices[:-2 * rule.movecount - 1:-1]):
+                return DRAW_RULE
+        return None
+
+
+NONE = Adjudication()
+
+
+def _score(choice: Choice, unknown: float) -> float:
+    """A player that does not say what it thinks neither resigns nor agrees to a draw."""
+    if choice.win_in is not None:
+        return CERTAIN if choice.win_in > 0 else -CERTAIN
+    return unknown if choice.score is None else choice.score
+
+
+def adjudication_of(resign: Sequence[str] | None, draw: Sequence[str] | None) -> Adjudication:
+    """The rules that `movecount=3 score=400` and the like ask for; InputError."""
+    return Adjudication(_rule(Resign, "--resign", resign), _rule(Draw, "--draw", draw))
+
+
+def _rule(kind: type, option: str, words: Sequence[str] | None):
+    if words is None:
+        return None
+    values = {}
+    for word in words:
+        name, _, value = word.partition("=")
+        if name not in kind.__dataclass_fields__:
+            raise InputError(f"{option} {word}: unknown, expected {', '.join(f'{n}=N' for n in kind.__dataclass_fields__)}")
+        if not value.isdecimal() or not 0 < int(value) <= 10**6:
+            raise InputError(f"{option} {word}: expected a whole number of 1 or more after {name}=")
+        values[name] = int(value)
+    return kind(**values)

@@ -1,0 +1,121 @@
+"""Who plays: from what the user wrote to players."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from games.contest import Control, Player
+from games.record import Game, available
+from games.streams import InputError
+from tuner.engine import BUNDLED, DEFAULT_GAME, Engine, parameter_path
+from tuner.match.players import RandomPlayer, SearchPlayer
+from tuner.parameters import Parameters, game_of
+
+RANDOM, PARAMETERS = "random", "parameters"
+MEGABYTES = 16  # of a search's table
+
+
+@dataclass(frozen=True)
+class Named:
+    """What the user wrote, understood: `kind` is parameters, random, or the protocol of an engine.
+
+    `what` is the file or the command; `game` is None for an engine, which may play several.
+    """
+
+    kind: str
+    what: str
+    name: str
+    game: str | None = None
+
+
+@dataclass(frozen=True)
+class Entrant:
+    """A player that each thread makes for itself."""
+
+    name: str
+    control: Control
+    make: Callable[[], Player]
+
+
+def understood(text: str) -> Named:
+    """A parameter file or the name of a bundled one, `random`, `uci:COMMAND`, `xboard:COMMAND`, or an engine on the PATH."""
+    prefix, _, last = text.rpartition("/")
+    if last == RANDOM and (not prefix or prefix in available()) and not os.path.exists(text):
+        return Named(RANDOM, RANDOM, RANDOM, prefix or None)
+    protocol, separator, command = text.partition(":")
+    if separator and protocol in ("uci", "xboard"):
+        return Named(protocol, command, _name_of(command))
+    is_program = os.path.isfile(text) and os.access(text, os.X_OK) and not text.endswith((".yaml", ".yml"))
+    if not is_program:
+        try:
+            path = parameter_path(text)
+        except InputError as problem:
+            if not _on_path(text):
+                raise InputError(f'{problem}; or random, an engine on the PATH, or "uci:COMMAND"') from None
+        else:
+            return Named(PARAMETERS, str(path), path.stem, game_of(path))
+    return Named("uci", text, _name_of(text))
+
+
+def _on_path(text: str) -> bool:
+    try:
+        words = shlex.split(text)
+    except ValueError:
+        return False
+    return bool(words) and shutil.which(words[0]) is not None
+
+
+def _name_of(command: str) -> str:
+    try:
+        words = shlex.split(command)
+    except ValueError:
+        words = []
+    return Path(words[0]).name if words else command
+
+
+def game_between(a: Named, b: Named) -> str:
+    """The game that both play; InputError if there is none."""
+    known = {named.game for named in (a, b) if named.game}
+    if len(known) > 1:
+        raise InputError(f"{a.name} is a player of {a.game}, {b.name} of {b.game}: a match needs two of one game")
+    return known.pop() if known else DEFAULT_GAME
+
+
+def names_of(a: Named, b: Named) -> tuple[str, str]:
+    """Names that tell the players apart: as short as possible."""
+    for names in ((a.name, b.name), (a.what, b.what)):
+        if names[0] != names[1]:
+            return names
+    return a.name, f"{b.name} (2)"
+
+
+def search_entrant(name: str, engine: Engine, parameters: Parameters, control: Control, megabytes: int | None) -> Entrant:
+    """Our search with some parameters."""
+    if control.depth is None and control.nodes is None and control.movetime is None and control.base is None:
+        raise ValueError("a player without limits")
+    return Entrant(name, control, lambda: SearchPlayer(
+        engine.game, engine.searcher(parameters, playing=True, megabytes=megabytes or MEGABYTES), control))
+
+
+def random_entrant(name: str, game: Game, control: Control) -> Entrant:
+    """Who moves at random."""
+    return Entrant(name, control, lambda: RandomPlayer(game))
+
+
+def external_entrant(named: Named, name: str, game: Game, options: dict[str, str], control: Control,
+                     megabytes: int | None) -> Entrant:
+    """An engine of others; InputError if the game has none of its kind."""
+    if game.contest.external is None or named.kind not in game.contest.protocols:
+        raise InputError(f"{game.name} has no {named.kind} engines")
+    return Entrant(name, control, lambda: game.contest.external(named.kind, named.what, options, control, megabytes))
+
+
+def bundled(game: str, name: str) -> Path | None:
+    """A bundled parameter file of a game, if it has one of this name."""
+    path = BUNDLED / game / f"{name}.yaml"
+    return path if path.exists() else None

@@ -1,0 +1,28 @@
+"""The ladder: who beats a random mover how often within so many plies, beside what cannot have learnt anything.
+
+A random mover is easily beaten by anybody who searches: a share of wins says something only next to those of an
+evaluation of nothing and of plain material at the same depth.
+"""
+
+from __future__ import annotations
+
+from tuner.proof.wilson import wilson_interval
+
+BASELINES = ("material", "zero")
+
+
+def row_of(name: str, wins: int, games: int) -> dict:
+    """A rung: wins of a player, and the 95 % interval of its share of wins."""
+    low, high = wilson_interval(wins, games)
+    return {"player": name, "wins": wins, "games": games, "share": wins / games if games else None, "low": low, "high": high}
+
+
+def ladder_lines(rows: list[dict], plies: int, opponent: str, conditions: str) -> list[str]:
+    """The ladder for people."""
+    width = max(len(row["player"]) for row in rows)
+    lines = [f"Wins within {plies} plies against {opponent}, {conditions} (95 %, Wilson):"]
+    for row in rows:
+        share = "-" if row["share"] is None else f"{100 * row['share']:.1f} %"
+        lines.append(f"  {row['player']:<{width}}  {row['wins']:>5} of {row['games']:<5}  {share:>7}  "
+                     f"[{100 * row['low']:.1f}, {100 * row['high']:.1f}]")
+    return lines

@@ -1,0 +1,102 @@
+"""One game between two players."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from games.contest import PLIES, RESIGN_RULE, RULES, TIME, Choice, Control, Forfeit, PlayedGame, Player
+from games.record import Game
+from tuner.match.adjudicate import NONE, Adjudication
+
+ROOM = 256  # positions of a game, at first
+
+
+class Abandoned(Exception):
+    """The match was stopped within this game."""
+
+
+@dataclass(frozen=True)
+class Rules:
+    """When games end beside the rules of the game: after so many plies (0: never) as a draw, or by adjudication."""
+
+    plies: int = 0
+    adjudication: Adjudication = NONE
+
+
+class Table:
+    """Where one thread plays its games, in room that is used again."""
+
+    def __init__(self, game: Game, rules: Rules, stop: threading.Event) -> None:
+        self._game, self._rules, self._stop = game, rules, stop
+        self._room = np.zeros((ROOM, game.words), np.uint64)
+
+    def play(self, start: np.ndarray, opening: Sequence[int], players: Sequence[Player], controls: Sequence[Control],
+             seed: str, clock: Callable[[], float] = time.perf_counter) -> PlayedGame:
+        """A game from an opening: `players` and `controls` of the first player and the second.
+
+        Its `line` is valid until the next game. Raises Abandoned when the match was stopped.
+        """
+        game, rules = self._game, self._rules
+        second = game.contest.second_to_move
+        moves: list[int] = []
+        choices: list[Choice] = []
+        seconds: list[float] = []
+        left = [control.base for control in controls]
+        self._room[0] = start
+        for move in opening:
+            self._add(moves, move)
+
+        def ended(end: str, outcome: int = 0, loser: int | None = None, detail: str = "") -> PlayedGame:
+            if loser is not None:
+                outcome = 1 if loser else -1
+            return PlayedGame(self._room[:len(moves) + 1], moves, len(opening), choices, seconds, outcome, end, loser, detail)
+
+        if self._stop.is_set():
+            raise Abandoned
+        turn = 0
+        try:
+            for turn, player in enumerate(players):
+                player.begin(f"{seed}/{turn}")
+            turn = int(second(self._room[len(moves)]))
+            while True:
+                line = self._room[:len(moves) + 1]
+                outcome = game.result(line)
+                if outcome is not None:
+                    return ended(RULES, outcome)
+                if rules.plies and len(moves) >= rules.plies:
+                    return ended(PLIES)
+                if self._stop.is_set():
+                    raise Abandoned
+                clocks = None if left[turn] is None else (left[turn], left[1 - turn] or left[turn])
+                begun = clock()
+                choice = players[turn].choose(line, moves, clocks)
+                used = clock() - begun
+                if clocks is not None:
+                    left[turn] -= used
+                    if left[turn] < 0:
+                        return ended(TIME, loser=turn)
+                    left[turn] += controls[turn].increment
+                self._add(moves, choice.move)
+                choices.append(choice)
+                seconds.append(used)
+                if (rules.adjudication.resign or rules.adjudication.draw) and game.result(self._room[:len(moves) + 1]) is None:
+                    verdict = rules.adjudication.judge(choices, len(moves))
+                    if verdict:
+                        return ended(verdict, loser=turn if verdict == RESIGN_RULE else None)
+                turn = int(second(self._room[len(moves)]))
+        except Forfeit as fault:
+            if self._stop.is_set():
+                raise Abandoned from None
+            return ended(fault.kind, loser=turn, detail=fault.detail)
+
+    def _add(self, moves: list[int], move: int) -> None:
+        n = len(moves)
+        if n + 1 == len(self._room):
+            self._room = np.concatenate([self._room, np.zeros_like(self._room)])
+        self._room[n + 1] = self._game.play(self._room[n], move, None)
+        moves.append(move)

@@ -1,0 +1,207 @@
+"""`tuner match` from players to a result."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import os
+import shlex
+import signal
+import sys
+import tempfile
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from games.streams import InputError
+from tuner.match.entrants import PARAMETERS, understood
+from tuner.match.journal import Journal
+from tuner.match.loop import Rules
+from tuner.match.openings import Book, Generator, Start
+from tuner.match.report import Outcome, outcome_of, progress_text
+from tuner.match.schedule import Schedule, Seats
+from tuner.match.settings import (
+    Settings,
+    begin_folder,
+    changed_files,
+    read_settings,
+    replace_text,
+    require_fresh,
+    sha256_of,
+    write_settings,
+)
+from tuner.match.setup import COPIES, Contestants, contestants_of, openings_of, rules_of, test_of
+from tuner.match.tally import Tally
+from tuner.progress import Display
+from tuner.tuning import require_writable
+
+
+@dataclass(frozen=True)
+class Ways:
+    """How a match is run, which changes nothing about its games."""
+
+    concurrency: int
+    pgn: Path | None = None
+
+
+def new_match(settings: Settings, folder: Path | None, ways: Ways) -> Outcome:
+    """Play a match from the beginning, in a folder that is kept or one that is not."""
+    _require_pgn(ways, folder)
+    if folder is not None:
+        require_fresh(folder)
+    with Display() as display, _folder(folder) as place:
+        display.begin("starting")
+        contestants = contestants_of(settings)
+        settings = replace(settings, names=tuple(entrant.name for entrant in contestants.legs[0]),
+                           evaluation=contestants.terms)
+        openings, rules = openings_of(settings, contestants, display.note), rules_of(settings)
+        with _seated(contestants) as first:
+            openings.opening(0)  # whatever is wrong with them is told before any game
+            if folder is not None:
+                begin_folder(place)
+                place_copies(place, settings)
+                write_settings(place, settings, "tuner " + shlex.join(sys.argv[1:]))
+            return _play(settings, contestants, openings, rules, first, place, folder is not None, ways, display)
+
+
+def resumed_match(folder: Path, ways: Ways) -> Outcome:
+    """Go on with the match in a folder."""
+    _require_pgn(ways, folder)
+    settings = read_settings(folder)
+    if changed := changed_files(settings):
+        raise InputError(f"{changed[0]}: is not what it was when the match began; put it back, or start another match")
+    with Display() as display:
+        display.begin("starting")
+        contestants = contestants_of(settings, folder)
+        if contestants.terms != settings.evaluation:
+            display.note("the program or the machine is not the one that the match began with: games may differ from here on")
+        openings, rules = openings_of(settings, contestants, display.note), rules_of(settings)
+        with _seated(contestants) as first:
+            return _play(settings, contestants, openings, rules, first, folder, True, ways, display)
+
+
+def _require_pgn(ways: Ways, folder: Path | None) -> None:
+    if ways.pgn is None:
+        return
+    require_writable(ways.pgn, ())
+    if folder is not None and folder.is_dir() and ways.pgn.parent.samefile(folder):
+        raise InputError(f"{ways.pgn}: in the folder where the match keeps its own files; choose another place")
+
+
+@contextlib.contextmanager
+def _folder(folder: Path | None) -> Iterator[Path]:
+    if folder is not None:
+        yield folder
+    else:
+        with tempfile.TemporaryDirectory(prefix="evaltune-") as name:
+            yield Path(name)
+
+
+@contextlib.contextmanager
+def _seated(contestants: Contestants) -> Iterator[Seats]:
+    """The players of the first thread: what cannot be started is told before any game."""
+    seats = Seats()
+    try:
+        for i, entrant in enumerate(contestants.legs[0]):
+            seats.player(f"0/{i}", entrant)
+        yield seats
+    finally:
+        seats.close()
+
+
+def with_files(settings: Settings) -> Settings:
+    """With the sha256 of the files that a match depends on and that are not copied."""
+    paths = [*settings.terms, *([settings.openings] if settings.openings else [])]
+    return replace(settings, files={os.path.abspath(path): sha256_of(path) for path in paths})
+
+
+def place_copies(folder: Path, settings: Settings) -> None:
+    """Copies of the players' parameter files."""
+    for text, copy in zip((settings.a, settings.b), COPIES, strict=True):
+        named = understood(text)
+        if named.kind == PARAMETERS:
+            replace_text(folder / copy, Path(named.what).read_bytes())
+
+
+def tasks_of(legs: int, pairs: int | None, done: set[tuple[int, int]], stop: Callable[[], bool]) -> Iterator[tuple[int, int]]:
+    """What is left to play: (leg, pair number), the pairs of all legs side by side."""
+    for pair in itertools.count() if pairs is None else range(pairs):
+        for leg in range(legs):
+            if stop():
+                return
+            if (leg, pair) not in done:
+                yield leg, pair
+
+
+@contextlib.contextmanager
+def _interrupts() -> Iterator[threading.Event]:
+    """An event that ctrl-C sets; a second one breaks off at once. An exception might come between two writes."""
+    interrupted = threading.Event()
+
+    def handle(number: int, frame: object) -> None:
+        if interrupted.is_set():
+            raise KeyboardInterrupt
+        interrupted.set()
+
+    if threading.current_thread() is not threading.main_thread():
+        yield interrupted
+        return
+    before = signal.signal(signal.SIGINT, handle)
+    try:
+        yield interrupted
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _play(settings: Settings, contestants: Contestants, openings: Book | Generator | Start, rules: Rules, first: Seats,
+          folder: Path, kept: bool, ways: Ways, display: Display) -> Outcome:
+    """Play what is left to play; every pair counts from its line in the journal, those of earlier runs alike."""
+    game, legs, test = contestants.game, contestants.legs, test_of(settings)
+    keep_text = (kept or ways.pgn is not None) and game.contest.text is not None
+    if ways.pgn is not None and not keep_text:
+        raise InputError(f"{game.name} has no text of games to write")
+    journal = Journal(folder, f"games{game.suffixes[0]}")
+    tallies = [Tally(test if leg == 0 else None) for leg in range(len(legs))]
+    places: dict[tuple[int, int], tuple[int, list[int]]] = {}
+    done, known = set(), {}
+
+    def count(line: dict) -> None:
+        tallies[line["leg"]].add(line)
+        done.add((line["leg"], line["pair"]))
+        if "at" in line:
+            places[line["leg"], line["pair"]] = line["at"], line["bytes"]
+
+    def decided() -> bool:
+        return tallies[0].decision is not None
+
+    try:
+        for line in journal.lines:
+            count(line)
+            if "opening" in line:
+                known[line["pair"]] = line["opening"]
+        openings.known(known)
+        pairs = None if settings.games is None else settings.games // 2
+        total = None if pairs is None else pairs * len(legs)
+        if done:
+            display.note(f"{len(done):,} pairs were played before")
+        display.begin("playing", total)
+        schedule = Schedule(game, rules, legs, openings.opening, settings.seed, keep_text)
+        with _interrupts() as interrupted:
+            tasks = tasks_of(len(legs), pairs, frozenset(done), decided)
+            playing = schedule.play(tasks, ways.concurrency, first, interrupted)
+            try:
+                for pair in () if decided() else playing:
+                    count(journal.append(pair.line(), pair.texts))
+                    display.playing(progress_text(tallies[0], test), len(done))
+                    if decided():
+                        break
+            finally:
+                playing.close()
+        journal.sync()
+        if ways.pgn is not None:
+            counted = sorted(key for key in places if tallies[key[0]].counts(key[1]))
+            journal.copy_games((places[key] for key in counted), ways.pgn)
+    finally:
+        journal.close()
+    return outcome_of(settings, contestants, tallies, test, folder if kept else None, ways.pgn, interrupted.is_set())

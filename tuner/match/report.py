@@ -1,0 +1,80 @@
+"""What a match found, for people and as plain data."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass
+from pathlib import Path
+
+from tuner.match.entrants import RANDOM
+from tuner.match.ladder import ladder_lines, row_of
+from tuner.match.settings import Settings
+from tuner.match.setup import Contestants
+from tuner.match.tally import Tally
+from tuner.proof.block import result_block, result_dict
+from tuner.proof.sprt import Sprt
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a match found: for people, as plain data, and whether it was broken off."""
+
+    lines: list[str]
+    plain: dict
+    interrupted: bool
+
+
+def progress_text(tally: Tally, test: Sprt | None) -> str:
+    """A line on how it stands."""
+    results = tally.results
+    text = f"{results.games:,} games  +{results.wins} -{results.losses} ={results.draws}"
+    if test is not None:
+        lower, upper = test.bounds
+        text += f"  LLR {tally.llr:.2f} ({lower:.2f}, {upper:.2f})"
+    return text
+
+
+def outcome_of(settings: Settings, contestants: Contestants, tallies: list[Tally], test: Sprt | None, folder: Path | None,
+               pgn: Path | None, interrupted: bool) -> Outcome:
+    """The result for people and as plain data."""
+    tally, names = tallies[0], settings.names
+    results = tally.results
+    lines = result_block(results, names, test).splitlines()
+    conditions = " : ".join(dict.fromkeys(settings.control(i).text for i in range(2)))
+    lines[0] = f"{lines[0][:-1]} ({conditions}, {openings_text(settings)}):"
+    plain = result_dict(results, names, test) | {
+        "control": [settings.control(0).text, settings.control(1).text], "openings": openings_text(settings),
+        "seed": settings.seed, "plies": tally.plies, "ends": dict(sorted(tally.ends.items())),
+        "forfeits": dict(sorted(tally.forfeits.items())), "interrupted": interrupted,
+        "run": str(folder) if folder else None, "pgn": str(pgn) if pgn else None}
+    if tally.decision:
+        lines.append(f"{tally.decision} accepted")
+    for forfeit, count in sorted(tally.forfeits.items()):
+        side, _, kind = forfeit.partition(" ")
+        lines.append(f"Forfeits: {names['ab'.index(side)]} lost {count} by {kind}")
+    if len(tallies) > 1 or (settings.plies and RANDOM in names):
+        rows = ladder_of(contestants, tallies)
+        plain["ladder"] = {"plies": settings.plies, "opponent": names[contestants.opponent], "rows": rows}
+        lines += ["", *ladder_lines(rows, settings.plies, names[contestants.opponent],
+                                    settings.control(1 - contestants.opponent).text)]
+    if interrupted:
+        lines.append("interrupted" + (f"; go on with: tuner match --resume {shlex.quote(str(folder))}" if folder else ""))
+    return Outcome(lines, plain, interrupted)
+
+
+def openings_text(settings: Settings) -> str:
+    if settings.openings is not None:
+        return Path(settings.openings).name
+    if settings.random_plies == 0:
+        return "initial position"
+    return f"{settings.random_plies} random plies"
+
+
+def ladder_of(contestants: Contestants, tallies: list[Tally]) -> list[dict]:
+    """Wins of everybody against the same opponent."""
+    rows = []
+    for leg, tally in zip(contestants.legs, tallies, strict=True):
+        results = tally.results
+        wins = results.wins if contestants.opponent else results.losses
+        rows.append(row_of(leg[1 - contestants.opponent].name, wins, results.games))
+    return rows

@@ -1,0 +1,153 @@
+"""From the settings of a match to its players, openings and rules."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from games.record import Game, find
+from games.streams import InputError
+from tuner.engine import Engine, make_engine, quiescence_of
+from tuner.match.adjudicate import adjudication_of
+from tuner.match.entrants import (
+    PARAMETERS,
+    RANDOM,
+    Entrant,
+    Named,
+    bundled,
+    external_entrant,
+    game_between,
+    names_of,
+    random_entrant,
+    search_entrant,
+    understood,
+)
+from tuner.match.ladder import BASELINES
+from tuner.match.loop import Rules
+from tuner.match.openings import Book, Generator, Start
+from tuner.match.settings import Settings
+from tuner.parameters import game_of, read_parameters
+from tuner.proof.sprt import Sprt
+
+COPIES = ("a.yaml", "b.yaml")  # of parameter files, in the folder of a match: later edits of the originals change nothing
+OPENING_MEGABYTES = 1
+
+
+@dataclass(frozen=True)
+class Contestants:
+    """Who plays whom: the two named players first, then the baselines of a ladder."""
+
+    game: Game
+    legs: list[tuple[Entrant, Entrant]]
+    opponent: int  # 0 or 1: which of a and b a ladder is against
+    engine: Engine | None
+
+    @property
+    def terms(self) -> str | None:
+        """A name for all that is counted, if somebody counts."""
+        return self.engine.composition.name if self.engine else None
+
+
+def contestants_of(settings: Settings, folder: Path | None = None) -> Contestants:
+    """The players; of a match that goes on, from the copies in its folder. InputError for what the user has to mend."""
+    copies = [folder / copy if folder and (folder / copy).exists() else None for copy in COPIES]
+    sides = [_of_copy(text, copy) if copy else understood(text)
+             for text, copy in zip((settings.a, settings.b), copies, strict=True)]
+    name = game_between(*sides)
+    game = find(name)
+    if game.contest is None:
+        raise InputError(f"{name} has no matches")
+    ladder = settings.plies > 0 and RANDOM in (side.kind for side in sides)
+    engine = None
+    if PARAMETERS in (side.kind for side in sides) or (game.searcher is not None and (ladder or needs_search(settings))):
+        engine = make_engine(name, settings.terms)
+    names = settings.names if settings.names[0] else names_of(*sides)
+    entrants = [_entrant(side, names[i], game, engine, settings, i) for i, side in enumerate(sides)]
+    legs = [(entrants[0], entrants[1])]
+    opponent = 0 if sides[0].kind == RANDOM and sides[1].kind != RANDOM else 1
+    if ladder and engine is not None and game.searcher is not None:
+        legs += _baselines(engine, sides, entrants, opponent, settings)
+    return Contestants(game, legs, opponent, engine)
+
+
+def needs_search(settings: Settings) -> bool:
+    """Whether openings are chosen by our search."""
+    return settings.openings is None and settings.random_plies != 0
+
+
+def _of_copy(text: str, copy: Path) -> Named:
+    return Named(PARAMETERS, str(copy), Path(text).stem, game_of(copy))
+
+
+def _entrant(side: Named, name: str, game: Game, engine: Engine | None, settings: Settings, i: int) -> Entrant:
+    control, options = settings.control(i), _options((settings.option_a, settings.option_b)[i], "ab"[i])
+    if side.kind == RANDOM:
+        _refuse_options(options, "ab"[i], name)
+        return random_entrant(name, game, control)
+    if side.kind == PARAMETERS:
+        _refuse_options(options, "ab"[i], name)
+        if game.searcher is None:
+            raise InputError(f"{game.name} has no search to play {name} with; {game.name}/random can play")
+        parameters = read_parameters(Path(side.what), engine.layout, game.name)
+        return search_entrant(name, engine, parameters, control, settings.hash)
+    return external_entrant(side, name, game, options, control, settings.hash)
+
+
+def _options(texts: tuple[str, ...], side: str) -> dict[str, str]:
+    found = {}
+    for text in texts:
+        name, separator, value = text.partition("=")
+        if not separator or not name:
+            raise InputError(f"--option-{side} {text}: expected NAME=VALUE")
+        found[name] = value
+    return found
+
+
+def _refuse_options(options: dict[str, str], side: str, name: str) -> None:
+    if options:
+        raise InputError(f"--option-{side} {next(iter(options))}: {name} is no engine of others and has no options")
+
+
+def _baselines(engine: Engine, sides: list[Named], entrants: list[Entrant], opponent: int,
+               settings: Settings) -> list[tuple[Entrant, Entrant]]:
+    """Legs of players that have not learnt anything, at the same depth against the same opponent."""
+    legs = []
+    for baseline in BASELINES:
+        path = bundled(engine.game.name, baseline)
+        if path is None or any(side.kind == PARAMETERS and side.what == str(path) for side in sides):
+            continue
+        parameters = read_parameters(path, engine.layout, engine.game.name, add_missing=True)
+        rung = search_entrant(baseline, engine, parameters, settings.control(1 - opponent), settings.hash)
+        legs.append((rung, entrants[1]) if opponent else (entrants[0], rung))
+    return legs
+
+
+def openings_of(settings: Settings, contestants: Contestants, note: Callable[[str], None]) -> Book | Generator | Start:
+    """Where games begin."""
+    game = contestants.game
+    if settings.openings is not None:
+        if game.contest.openings is None:
+            raise InputError(f"{game.name} reads no openings; --random-plies N makes some")
+        book = Book(game.contest.openings(settings.openings, note), settings.order, settings.seed)
+        if settings.games is not None and settings.games > 2 * book.size:
+            note(f"{settings.openings}: {book.size:,} openings for {settings.games // 2:,} pairs: they come again")
+        return book
+    plies = settings.random_plies
+    if plies == 0:
+        return Start(game)
+    searcher = None
+    if game.searcher is not None:
+        engine = contestants.engine or make_engine(game.name, settings.terms)
+        searcher = engine.searcher(quiescence_of(engine, "classic"), megabytes=OPENING_MEGABYTES)
+    return Generator(game, plies, settings.seed, searcher, note)
+
+
+def rules_of(settings: Settings) -> Rules:
+    return Rules(settings.plies, adjudication_of(settings.resign, settings.draw))
+
+
+def test_of(settings: Settings) -> Sprt | None:
+    if settings.sprt is None:
+        return None
+    return Sprt(*settings.sprt, settings.alpha, settings.beta, settings.model)

@@ -1,0 +1,58 @@
+"""What the pairs of a match add up to."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from tuner.proof.pentanomial import Results
+from tuner.proof.sprt import Sprt, decide, log_likelihood_ratio
+
+
+class Tally:
+    """Counts pairs, of one leg, in whatever order they come.
+
+    With a test, pairs count in the order of their numbers up to the one that decides: what a match finds then depends on
+    nothing but its games, not on which of them ended first.
+    """
+
+    def __init__(self, test: Sprt | None = None) -> None:
+        self._test = test
+        self._pairs = [0] * 5
+        self._games: Counter[int] = Counter()
+        self._waiting: dict[int, dict] = {}
+        self._next = 0
+        self.forfeits: Counter[str] = Counter()
+        self.ends: Counter[str] = Counter()
+        self.plies = 0
+        self.decision: str | None = None
+        self.llr = 0.0
+        self.last: int | None = None  # the pair that decided
+
+    def add(self, line: dict) -> None:
+        """A pair as the journal has it."""
+        if self._test is None:
+            self._count(line)
+            return
+        self._waiting[line["pair"]] = line
+        while self.decision is None and self._next in self._waiting:
+            self._count(self._waiting.pop(self._next))
+            self._next += 1
+            self.llr = log_likelihood_ratio(self._test, self._pairs)
+            self.decision = decide(self._test, self.llr)
+            if self.decision:
+                self.last = self._next - 1
+
+    def _count(self, line: dict) -> None:
+        self._pairs[sum(line["outcomes"]) + 2] += 1
+        self._games.update(line["outcomes"])
+        self.ends.update(line["ends"])
+        self.plies += sum(line["plies"])
+        self.forfeits.update(forfeit for forfeit in line.get("forfeits", ()) if forfeit)
+
+    def counts(self, pair: int) -> bool:
+        """Whether a finished pair is among those counted."""
+        return self._test is None or pair < self._next
+
+    @property
+    def results(self) -> Results:
+        return Results(tuple(self._pairs), self._games[1], self._games[-1], self._games[0])
