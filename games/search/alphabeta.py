@@ -162,18 +162,20 @@ def make_alphabeta(rules: Rules, quiescence: Quiescence) -> Callable:
             move = pick(c, ply, i, n)
             quiet = promise(move) == 0
             quiets += quiet
-            if playing and best > -DECIDED and not check and not open_window:
+            after = make(p, move)
+            tame = playing and i > 0 and not check and c.scores[ply, i] < KILLER and not in_check(after)
+            if tame and best > -DECIDED and not open_window:
                 if depth <= 4 and quiet and (quiets > 4 + 2 * depth * depth or static + c.margin * (depth + 1) <= alpha):
                     continue
                 if depth <= 3 and c.scores[ply, i] <= BAD + 1000:
                     continue
-            store(c.stack[ply + 1], make(p, move))
+            store(c.stack[ply + 1], after)
             c.line[ply] = move
             if i == 0:
                 value = -search(c, ply + 1, depth - 1, -beta, -alpha)
             else:
                 less = np.int64(0)
-                if playing and depth >= 3 and i >= 3 and c.scores[ply, i] < KILLER and not check:
+                if tame and depth >= 3 and i >= 3:
                     less = c.reductions[min(depth, 63), min(i, 63)]
                     if open_window and less > 0:
                         less -= 1

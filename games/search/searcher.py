@@ -59,7 +59,7 @@ class Searcher:
         self._reports = np.zeros((MAX_DEPTH + 1, VARIATION + ROWS), np.int64)
         c["playing"], c["margin"] = playing, round(margin * UNIT)
         depths = np.log(np.maximum(np.arange(64), 1))
-        c["reductions"] = (0.9 + np.outer(depths, depths) / 2.0).astype(np.int64)
+        c["reductions"] = (0.5 + np.outer(depths, depths) / 2.3).astype(np.int64)
         self.weights: np.ndarray | None = None
         self.resize(megabytes)
 
