@@ -15,8 +15,8 @@ from numba.core.typing.templates import signature
 from numba.extending import lower_builtin, register_model
 
 from games import jit
+from games.search.context import UNIT
 
-UNIT = 256  # steps per centipawn in score mode
 HALF = 1 << 31
 _I64, _I32 = ir.IntType(64), ir.IntType(32)
 

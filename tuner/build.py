@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
@@ -15,6 +14,7 @@ from games.streams import InputError
 from tuner import __version__
 from tuner.dataset import Dataset, DatasetWriter, open_dataset
 from tuner.engine import Counter, Engine
+from tuner.files import sha256_of
 from tuner.parameters import Parameters
 
 
@@ -28,17 +28,7 @@ class BuildReport:
 
 def sha256(path: str | Path) -> str:
     """The hash of a file, or "-" for standard input and pipes, which cannot be read a second time."""
-    if str(path) == "-" or not os.path.isfile(path):
-        return "-"
-    with open(path, "rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest() if hasattr(hashlib, "file_digest") else _sha256(stream)
-
-
-def _sha256(stream) -> str:
-    state = hashlib.sha256()
-    while piece := stream.read(1 << 20):
-        state.update(piece)
-    return state.hexdigest()
+    return "-" if str(path) == "-" or not os.path.isfile(path) else sha256_of(path)
 
 
 def expand(sources: Sequence[str], suffixes: Sequence[str]) -> list[str]:

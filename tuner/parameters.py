@@ -6,9 +6,7 @@ piece. Reading checks everything, and an error names file and line.
 
 from __future__ import annotations
 
-import contextlib
 import math
-import os
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -16,6 +14,7 @@ import numpy as np
 
 from games.record import available, find
 from games.streams import InputError
+from tuner.files import replaced
 from tuner.layout import Layout, Place
 from tuner.yamltree import Node, read_tree
 
@@ -346,24 +345,15 @@ def to_text(p: Parameters, comment: str = "") -> str:
     return "\n".join(lines) + "\n"
 
 
-def temporary_name(path: Path) -> Path:
-    """Where a file is written before it is put in place."""
-    return path.with_name(f".{path.name}.{os.getpid()}.tmp")
-
-
 def write_parameters(path: Path, p: Parameters, comment: str = "") -> None:
     """Write a parameter file: to a temporary name, read back and compared, then put in place."""
     path = Path(path)
-    temporary = temporary_name(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        temporary.write_text(to_text(p, comment), encoding="utf-8")
-        back = read_parameters(temporary, p.layout, p.game)
-        if not np.allclose(back.weights, p.weights, rtol=0, atol=0.006):
-            raise AssertionError(f"{path}: the file does not read back as it was written")
-        os.replace(temporary, path)
+        with replaced(path) as temporary:
+            temporary.write_text(to_text(p, comment), encoding="utf-8")
+            back = read_parameters(temporary, p.layout, p.game)
+            if not np.allclose(back.weights, p.weights, rtol=0, atol=0.006):
+                raise AssertionError(f"{path}: the file does not read back as it was written")
     except OSError as problem:
         raise InputError(f"{path}: cannot be written: {problem.strerror}") from None
-    finally:
-        with contextlib.suppress(OSError):
-            temporary.unlink()

@@ -18,9 +18,10 @@ from games.streams import InputError
 from tuner import __version__
 from tuner.dataset import Dataset
 from tuner.engine import load_engine, quiescence_of
+from tuner.files import replace_file, temporary_name
 from tuner.fit import FitOptions, FitResult, fit
 from tuner.learners.base import LearnerOptions
-from tuner.parameters import Parameters, temporary_name, untapered, write_parameters
+from tuner.parameters import Parameters, untapered, write_parameters
 from tuner.progress import Display
 from tuner.sources import dataset_of, require_learnable
 from tuner.summary import summarise, summary_lines
@@ -186,15 +187,8 @@ def _write_run(run: Path, plain: dict, options: TuneOptions, result: FitResult, 
     settings = {key: str(value) if isinstance(value, Path) else list(value) if isinstance(value, tuple) else value
                 for key, value in asdict(options).items()}
     settings["reading"].pop("evaluation")
-    _replace(run / "config.yaml", yaml.safe_dump({"command": plain["command"], "version": __version__, "start": plain["start"],
-                                                  "data": plain["data"], "options": settings}, sort_keys=False))
-    _replace(run / "history.jsonl", "".join(json.dumps(line) + "\n" for line in result.history))
-    _replace(run / "params.yaml", output.read_text(encoding="utf-8"))
-
-
-def _replace(path: Path, text: str) -> None:
-    temporary = temporary_name(path)
-    temporary.write_text(text, encoding="utf-8")
-    os.replace(temporary, path)
-
-
+    config = {"command": plain["command"], "version": __version__, "start": plain["start"], "data": plain["data"],
+              "options": settings}
+    replace_file(run / "config.yaml", yaml.safe_dump(config, sort_keys=False))
+    replace_file(run / "history.jsonl", "".join(json.dumps(line) + "\n" for line in result.history))
+    replace_file(run / "params.yaml", output.read_text(encoding="utf-8"))

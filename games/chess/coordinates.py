@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from games.chess.movegen import MAX_MOVES, legal_moves
+from games.chess.movegen import moves_of
+from games.chess.position import CASTLING
 
 SQUARES = [file + rank for rank in "12345678" for file in "abcdefgh"]
 PROMOTIONS = " pnbrq"  # by kind
-CASTLING = 2
 
 
 def move_name(words: np.ndarray, move: int, chess960: bool = False) -> str:
@@ -24,8 +24,7 @@ def move_named(words: np.ndarray, name: str) -> int:
 
     Where a king may either step to a square or castle there, the name is the step's.
     """
-    moves = np.empty(MAX_MOVES, np.uint32)
-    legal = [int(move) for move in moves[:legal_moves(words, False, moves)]]
+    legal = moves_of(words)
     for chess960 in (True, False):  # f1g1: only one move has a name that gives the king its rook
         for move in legal:
             if move_name(words, move, chess960) == name:

@@ -11,7 +11,7 @@ from games.chess import epd, pgn
 from games.chess.contest import CONTEST
 from games.chess.coordinates import move_name, move_named
 from games.chess.fen import LETTERS, fen, position
-from games.chess.movegen import MAX_MOVES, in_check, legal_moves, play
+from games.chess.movegen import has_moves, in_check, is_dead, moves_of, play
 from games.chess.position import START, WORDS
 from games.chess.san import san
 from games.chess.search import searcher
@@ -21,12 +21,6 @@ from games.streams import plain_name
 OPENING_PLIES = 8  # left out by default: moves from a book or at random
 
 
-def moves_of(words: np.ndarray) -> list[int]:
-    """All legal moves of a position (10,)."""
-    moves = np.empty(MAX_MOVES, np.uint32)
-    return [int(move) for move in moves[:legal_moves(words, False, moves)]]
-
-
 def after(words: np.ndarray, move: int, random: np.random.Generator | None = None) -> np.ndarray:
     """The position after a legal move."""
     result = np.empty_like(words)
@@ -34,27 +28,16 @@ def after(words: np.ndarray, move: int, random: np.random.Generator | None = Non
     return result
 
 
-def insufficient_material(words: np.ndarray) -> bool:
-    """Whether no sequence of moves can mate: bare kings, one minor piece, or bishops all of one colour."""
-    _, _, pawns, knights, bishops, rooks, queens, _, _, _ = words.tolist()
-    if pawns | rooks | queens:
-        return False
-    if knights:
-        return (knights | bishops).bit_count() == 1
-    light = 0x55AA55AA55AA55AA
-    return not bishops & light or not bishops & ~light
-
-
 def result(line: list[np.ndarray]) -> int | None:
     """Result for White of a line of positions, by mate, stalemate, insufficient material, threefold repetition or the
     fifty-move rule; None while the game goes on."""
     words = line[-1]
-    if not legal_moves(words, False, np.empty(MAX_MOVES, np.uint32)):
+    if not has_moves(words):
         if not in_check(words):
             return 0
         return 1 if int(words[8]) & 1 else -1
     clock = int(words[8]) >> 24 & 255
-    if clock >= 100 or insufficient_material(words):
+    if clock >= 100 or is_dead(words):
         return 0
     if clock < 8:  # a position that is there for the third time was left and restored twice, by four moves each
         return None

@@ -8,7 +8,7 @@ import numba
 import numpy as np
 from numba.core import types
 
-from games.bits import EMPTY, bit, lowest, without_lowest
+from games.bits import EMPTY, bit, lowest, popcount, without_lowest
 from games.chess.attacks import (
     NOT_A,
     NOT_H,
@@ -53,6 +53,7 @@ RANK_1, RANK_8 = np.uint64(0xFF), np.uint64(0xFF << 56)
 RANK_3, RANK_6 = np.uint64(0xFF << 16), np.uint64(0xFF << 40)
 LAST_RANKS = RANK_1 | RANK_8
 ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
+LIGHT = np.uint64(0x55AA55AA55AA55AA)
 ONE_ROW, CAPTURE_LEFT, CAPTURE_RIGHT = np.uint64(8), np.uint64(7), np.uint64(9)
 
 
@@ -219,6 +220,16 @@ def generate(p, noisy, moves):
     return n
 
 
+@inner(types.boolean(position_type))
+def insufficient_material(p):
+    """Whether no sequence of moves can mate: bare kings, one minor piece, or bishops all of one colour."""
+    if p.pawns | p.rooks | p.queens:
+        return False
+    if p.knights:
+        return popcount(p.knights | p.bishops) == 1
+    return p.bishops & LIGHT == EMPTY or p.bishops & ~LIGHT == EMPTY
+
+
 @entry(types.int64(words_type, types.boolean, moves_type))
 def legal_moves(words, noisy, moves):
     """Write the legal moves (noisy: captures and promotions only) of one position to `moves`; returns how many."""
@@ -231,7 +242,24 @@ def play(words, move, after):
     store(after, make(load(words), move))
 
 
+def moves_of(words: np.ndarray) -> list[int]:
+    """All legal moves of a position (10,)."""
+    moves = np.empty(MAX_MOVES, np.uint32)
+    return [int(move) for move in moves[:legal_moves(words, False, moves)]]
+
+
+def has_moves(words: np.ndarray) -> bool:
+    """Whether the side to move has a legal move."""
+    return legal_moves(words, False, np.empty(MAX_MOVES, np.uint32)) > 0
+
+
 @entry(types.boolean(words_type))
 def in_check(words):
     """Whether the side to move is in check."""
     return checkers(load(words)) != EMPTY
+
+
+@entry(types.boolean(words_type))
+def is_dead(words):
+    """Whether no sequence of moves can mate."""
+    return insufficient_material(load(words))

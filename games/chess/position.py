@@ -34,7 +34,6 @@ WORDS = 10
 
 SIDE = np.uint64(1)
 CASTLING_SHIFT = np.uint64(1)
-BLACK_CASTLING_SHIFT = np.uint64(9)
 CASTLING_MASK = np.uint64(0xFFFF)
 FILES_MASK = np.uint64(0xFF)
 EP_SHIFT = np.uint64(17)
@@ -131,11 +130,6 @@ def en_passant_square(p):
 @inner(types.int64(position_type))
 def halfmove_clock(p):
     return np.int64(p.state >> CLOCK_SHIFT & CLOCK_MASK)
-
-
-@inner(types.int64(position_type))
-def move_number(p):
-    return np.int64(p.state >> NUMBER_SHIFT & NUMBER_MASK)
 
 
 @inner(types.int64(position_type, types.uint64))

@@ -8,8 +8,9 @@ from numba.core import types
 from games.bits import EMPTY, bit, lowest, without_lowest
 from games.chess import faults
 from games.chess.attacks import bishop_attacks, king_attacks, knight_attacks, rook_attacks
+from games.chess.coordinates import SQUARES
 from games.chess.fen import LETTERS, bytes_type, kind_of_letter
-from games.chess.movegen import MAX_MOVES, can_castle, in_check, legal_moves, play
+from games.chess.movegen import can_castle, has_moves, in_check, moves_of, play
 from games.chess.position import (
     BISHOP,
     CASTLING,
@@ -218,15 +219,6 @@ def read_san(p, text, i, end):
     return piece_move(p, kind, target, file, rank)
 
 
-def square_name(square: int) -> str:
-    return "abcdefgh"[square & 7] + str((square >> 3) + 1)
-
-
-def _moves(words: np.ndarray) -> list[int]:
-    moves = np.empty(MAX_MOVES, np.uint32)
-    return [int(move) for move in moves[:legal_moves(words, False, moves)]]
-
-
 def san(words: np.ndarray, move: int) -> str:
     """A legal move of the position (10,) in standard algebraic notation."""
     source, target, kind = move & 63, move >> 6 & 63, move >> 12 & 7
@@ -234,23 +226,22 @@ def san(words: np.ndarray, move: int) -> str:
     if flag == CASTLING:
         text = "O-O" if target > source else "O-O-O"
     elif kind == PAWN:
-        text = (square_name(source)[0] + "x" if captured else "") + square_name(target)
+        text = (SQUARES[source][0] + "x" if captured else "") + SQUARES[target]
         text += "=" + LETTERS[promotion] if promotion else ""
     else:
-        others = [other & 63 for other in _moves(words)
+        others = [other & 63 for other in moves_of(words)
                   if other >> 12 & 7 == kind and other >> 6 & 63 == target and other & 63 != source
                   and other >> 21 & 3 != CASTLING]
-        name = square_name(source)
+        name = SQUARES[source]
         if not others:
             name = ""
         elif all(other & 7 != source & 7 for other in others):
             name = name[0]
         elif all(other >> 3 != source >> 3 for other in others):
             name = name[1]
-        text = LETTERS[kind] + name + ("x" if captured else "") + square_name(target)
+        text = LETTERS[kind] + name + ("x" if captured else "") + SQUARES[target]
     after = np.empty_like(words)
     play(words, move, after)
-    replies = np.empty(MAX_MOVES, np.uint32)
     if not in_check(after):
         return text
-    return text + ("#" if legal_moves(after, False, replies) == 0 else "+")
+    return text + ("+" if has_moves(after) else "#")

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numba.core import types
 
-from games.bits import EMPTY, popcount
+from games.bits import EMPTY
 from games.chess.exchange import exchange_reaches, exchange_value
-from games.chess.movegen import MAX_MOVES, generate
+from games.chess.movegen import MAX_MOVES, generate, insufficient_material
 from games.chess.position import (
     CLOCK_MASK,
     CLOCK_SHIFT,
@@ -18,6 +18,7 @@ from games.chess.position import (
     PAWN,
     QUEEN,
     SIDE,
+    SIDE_BLOCK,
     SIDE_KEY,
     WORDS,
     Position,
@@ -39,8 +40,6 @@ from games.search.iterate import make_search
 from games.search.rules import Rules
 from games.search.searcher import Searcher
 
-LIGHT = np.uint64(0x55AA55AA55AA55AA)
-
 
 @inner(types.uint64(position_type))
 def _key(p):
@@ -50,16 +49,6 @@ def _key(p):
 @inner(types.boolean(position_type))
 def _in_check(p):
     return checkers(p) != EMPTY
-
-
-@inner(types.boolean(position_type))
-def insufficient_material(p):
-    """Whether no sequence of moves can mate: bare kings, one minor piece, or bishops all of one colour."""
-    if p.pawns | p.rooks | p.queens:
-        return False
-    if p.knights:
-        return popcount(p.knights | p.bishops) == 1
-    return p.bishops & LIGHT == EMPTY or p.bishops & ~LIGHT == EMPTY
 
 
 @inner(types.boolean(position_type))
@@ -84,16 +73,21 @@ def promise(move):
     return captured * 8 + promotion * 8 + 8 - move_kind(move) if captured | promotion else 0
 
 
+@inner(types.boolean(position_type, types.int64, types.int64))
+def _wins(p, move, least):
+    """Whether exchanges on its target win so much; promotion to less than a queen never does."""
+    promotion = move_promotion(move)
+    return (promotion == NO_KIND or promotion == QUEEN) and exchange_reaches(p, move, least)
+
+
 @inner(types.boolean(position_type, types.int64))
 def _worth_trying(p, move):
-    promotion = move_promotion(move)
-    return (promotion == NO_KIND or promotion == QUEEN) and exchange_reaches(p, move, 1)
+    return _wins(p, move, 1)
 
 
 @inner(types.boolean(position_type, types.int64))
 def _safe(p, move):
-    promotion = move_promotion(move)
-    return (promotion == NO_KIND or promotion == QUEEN) and exchange_reaches(p, move, 0)
+    return _wins(p, move, 0)
 
 
 @inner(types.int64(types.int64))
@@ -105,11 +99,11 @@ def _gain(move):
 
 @inner(types.int64(position_type, types.int64))
 def _slot(p, move):
-    return (448 if black_to_move(p) else 0) + move_kind(move) * 64 + move_target(move)
+    return (SIDE_BLOCK if black_to_move(p) else 0) + move_kind(move) * 64 + move_target(move)
 
 
 RULES = Rules(
-    unit=CORE, position_type=position_type, words=WORDS, max_moves=MAX_MOVES, slots=2 * 448, clock_limit=100,
+    unit=CORE, position_type=position_type, words=WORDS, max_moves=MAX_MOVES, slots=2 * SIDE_BLOCK, clock_limit=100,
     load=load, store=store, generate=generate, make=make, key=_key, in_check=_in_check, clock=halfmove_clock,
     drawn=insufficient_material, stalemate=0, may_pass=_may_pass, passed=_passed, promise=promise,
     worth_trying=_worth_trying, safe=_safe, gain=_gain, target=move_target, slot=_slot)

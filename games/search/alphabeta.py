@@ -25,6 +25,14 @@ FIRST, GOOD, KILLER, BAD = 1 << 30, 1 << 28, 1 << 27, -(1 << 28)  # scores that 
 WORTH_LIMIT = 1 << 14
 CYCLE = 4  # plies of the shortest way back to a position
 
+# what playing leaves out; depths are those still to search, found by playing against itself
+STATIC_DEPTH = 6  # up to here a static value that is a margin per ply above beta is believed
+PASS_DEPTH = 3  # from here on the other side may move twice, and if that does not help it the position is good enough
+UNKNOWN_DEPTH = 4  # from here on a position without a known move is searched one ply less
+QUIET_DEPTH = 4  # up to here quiet moves are left out that come late or that a margin per ply does not help
+NOISY_DEPTH = 3  # up to here moves that lose material are left out
+REDUCED_DEPTH, REDUCED_MOVE = 3, 3  # from this depth and this move on searched less deep at first
+
 
 def make_alphabeta(rules: Rules, quiescence: Quiescence) -> Callable:
     """The search of a game: search(c, ply, depth, alpha, beta) -> value of stack[ply], for the side to move."""
@@ -41,7 +49,7 @@ def make_alphabeta(rules: Rules, quiescence: Quiescence) -> Callable:
         """Whether the position at this ply stood before, in the search or in the game."""
         now = c.before + ply
         key = c.keys[now]
-        back = 4
+        back = CYCLE
         while back <= clock and back <= now:
             if c.keys[now - back] == key:
                 return True
@@ -105,6 +113,10 @@ def make_alphabeta(rules: Rules, quiescence: Quiescence) -> Callable:
 
     @inner(number(context_type, number, number, number, number))
     def search(c, ply, depth, alpha, beta):
+        """Fail-soft value of stack[ply] for the side to move, `depth` plies deep; 0 once the search must stop.
+
+        Where the window is open, the moves to its leaf go to variations[ply].
+        """
         row = c.stack[ply]
         p = load(row)
         c.lengths[ply] = 0
@@ -135,9 +147,9 @@ def make_alphabeta(rules: Rules, quiescence: Quiescence) -> Callable:
         if playing and not check:
             static = evaluate(c, key, row)
             if not open_window and abs(beta) < DECIDED:
-                if depth <= 6 and static - c.margin * depth >= beta:
+                if depth <= STATIC_DEPTH and static - c.margin * depth >= beta:
                     return static
-                if depth >= 3 and static >= beta and c.line[ply - 1] != 0 and may_pass(p):
+                if depth >= PASS_DEPTH and static >= beta and c.line[ply - 1] != 0 and may_pass(p):
                     store(c.stack[ply + 1], passed(p))
                     c.line[ply] = 0
                     less = 3 + depth // 4 + min((static - beta) // (2 * c.margin), 2)
@@ -146,7 +158,7 @@ def make_alphabeta(rules: Rules, quiescence: Quiescence) -> Callable:
                         return 0
                     if value >= beta:
                         return beta if value > DECIDED else value
-            if known == 0 and depth >= 4:
+            if known == 0 and depth >= UNKNOWN_DEPTH:
                 depth -= 1
 
         moves = c.moves[ply]
@@ -165,9 +177,10 @@ def make_alphabeta(rules: Rules, quiescence: Quiescence) -> Callable:
             after = make(p, move)
             tame = playing and i > 0 and not check and c.scores[ply, i] < KILLER and not in_check(after)
             if tame and best > -DECIDED and not open_window:
-                if depth <= 4 and quiet and (quiets > 4 + 2 * depth * depth or static + c.margin * (depth + 1) <= alpha):
+                if depth <= QUIET_DEPTH and quiet and (
+                        quiets > 4 + 2 * depth * depth or static + c.margin * (depth + 1) <= alpha):
                     continue
-                if depth <= 3 and c.scores[ply, i] <= BAD + 1000:
+                if depth <= NOISY_DEPTH and c.scores[ply, i] < 0 and not quiet:
                     continue
             store(c.stack[ply + 1], after)
             c.line[ply] = move
@@ -175,7 +188,7 @@ def make_alphabeta(rules: Rules, quiescence: Quiescence) -> Callable:
                 value = -search(c, ply + 1, depth - 1, -beta, -alpha)
             else:
                 less = np.int64(0)
-                if tame and depth >= 3 and i >= 3:
+                if tame and depth >= REDUCED_DEPTH and i >= REDUCED_MOVE:
                     less = c.reductions[min(depth, 63), min(i, 63)]
                     if open_window and less > 0:
                         less -= 1

@@ -14,6 +14,7 @@ ROWS = MAX_PLY + QUIESCENCE_LIMIT + 2
 LINE = 1024  # positions of the game up to the root that may come back
 CACHED = 1 << 15  # evaluations kept
 
+UNIT = 256  # steps per centipawn of every value here and of the evaluation functions
 MATE = 1 << 30  # value of winning now; of winning in n plies: MATE - n
 DECIDED = MATE - 1024  # beyond this a value is a win
 LARGEST = 1 << 29  # no evaluation is taken for more

@@ -10,7 +10,7 @@ from llvmlite import ir
 from numba.core import types
 
 from games import jit
-from games.search.context import CACHED, DECIDED, INFINITE, LARGEST, MATE, QUIESCENCE_LIMIT, context_dtype
+from games.search.context import CACHED, DECIDED, INFINITE, LARGEST, MATE, QUIESCENCE_LIMIT, UNIT, context_dtype
 from games.search.memory import put_word, word_at
 from games.search.rules import Rules
 
@@ -112,8 +112,9 @@ def make_quiescence(rules: Rules) -> Quiescence:
             if depth >= CHAIN_PLIES and target(move) != entered:
                 continue
             if not check:
-                if c.playing and static + (gain(move) << 8) + 2 * c.margin <= alpha:
-                    best = max(best, static + (gain(move) << 8) + 2 * c.margin)
+                most = static + gain(move) * UNIT + 2 * c.margin
+                if c.playing and most <= alpha:
+                    best = max(best, most)
                     continue
                 if not worth_trying(p, move):
                     continue

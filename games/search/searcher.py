@@ -9,10 +9,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from games.search.context import DECIDED, LINE, MATE, MAX_DEPTH, ROWS, Context
+from games.search.context import DECIDED, LINE, MATE, MAX_DEPTH, ROWS, UNIT, Context
 from games.search.iterate import LENGTH, NODES, VALUE, VARIATION
 
-UNIT = 256  # steps per centipawn
 UNLIMITED = 1 << 62
 SAMPLED = 1000  # entries of the table looked at to tell how full it is
 
@@ -60,7 +59,7 @@ class Searcher:
         c["playing"], c["margin"] = playing, round(margin * UNIT)
         depths = np.log(np.maximum(np.arange(64), 1))
         c["reductions"] = (0.5 + np.outer(depths, depths) / 2.3).astype(np.int64)
-        self.weights: np.ndarray | None = None
+        self.weights: np.ndarray | None = None  # whoever binds an array by its address keeps it alive here
         self.resize(megabytes)
 
     def bind(self, function: int, weights: int) -> None:

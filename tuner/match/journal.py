@@ -8,7 +8,6 @@ Everything else is replaced as a whole.
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import time
@@ -17,7 +16,7 @@ from pathlib import Path
 from typing import IO
 
 from games.streams import InputError
-from tuner.parameters import temporary_name
+from tuner.files import replaced
 
 HISTORY, CONFIG, LOCK = "history.jsonl", "config.yaml", "lock"
 SYNC_SECONDS = 1.0  # a kill loses nothing that was written; this is for a power cut
@@ -66,18 +65,13 @@ class Journal:
 
     def copy_games(self, wanted: Iterator[tuple[int, list[int]]], output: Path) -> None:
         """Write the games of some pairs, given by place and sizes, to a file of their own, replaced as a whole."""
-        temporary = temporary_name(output)
         try:
-            with open(self._games_path, "rb") as games, open(temporary, "wb") as out:
+            with replaced(output) as temporary, open(self._games_path, "rb") as games, open(temporary, "wb") as out:
                 for place, sizes in wanted:
                     games.seek(place)
                     out.write(games.read(sum(sizes)))
-            os.replace(temporary, output)
         except OSError as problem:
             raise InputError(f"{output}: cannot be written: {problem.strerror}; the games are in {self._games_path}") from None
-        finally:
-            with contextlib.suppress(OSError):
-                temporary.unlink()
 
     def _whole_lines(self) -> list[dict]:
         """The lines of an earlier run; cuts off what it left unfinished."""

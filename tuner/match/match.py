@@ -15,22 +15,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from games.streams import InputError
+from tuner.files import replace_file
 from tuner.match.entrants import PARAMETERS, understood
 from tuner.match.journal import Journal
 from tuner.match.loop import Rules
 from tuner.match.openings import Book, Generator, Start
 from tuner.match.report import Outcome, outcome_of, progress_text
 from tuner.match.schedule import Schedule, Seats
-from tuner.match.settings import (
-    Settings,
-    begin_folder,
-    changed_files,
-    read_settings,
-    replace_text,
-    require_fresh,
-    sha256_of,
-    write_settings,
-)
+from tuner.match.settings import Settings, begin_folder, changed_files, hash_of, read_settings, require_fresh, write_settings
 from tuner.match.setup import COPIES, Contestants, contestants_of, openings_of, rules_of, test_of
 from tuner.match.tally import Tally
 from tuner.progress import Display
@@ -113,7 +105,7 @@ def _seated(contestants: Contestants) -> Iterator[Seats]:
 def with_files(settings: Settings) -> Settings:
     """With the sha256 of the files that a match depends on and that are not copied."""
     paths = [*settings.terms, *([settings.openings] if settings.openings else [])]
-    return replace(settings, files={os.path.abspath(path): sha256_of(path) for path in paths})
+    return replace(settings, files={os.path.abspath(path): hash_of(path) for path in paths})
 
 
 def place_copies(folder: Path, settings: Settings) -> None:
@@ -121,7 +113,7 @@ def place_copies(folder: Path, settings: Settings) -> None:
     for text, copy in zip((settings.a, settings.b), COPIES, strict=True):
         named = understood(text)
         if named.kind == PARAMETERS:
-            replace_text(folder / copy, Path(named.what).read_bytes())
+            replace_file(folder / copy, Path(named.what).read_bytes())
 
 
 def tasks_of(legs: int, pairs: int | None, done: set[tuple[int, int]], stop: Callable[[], bool]) -> Iterator[tuple[int, int]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
@@ -10,8 +9,8 @@ from pathlib import Path
 from games.contest import Control
 from games.streams import InputError, pieces
 from tuner import __version__
+from tuner.files import replace_file, sha256_of
 from tuner.match.journal import CONFIG, HISTORY
-from tuner.parameters import temporary_name
 
 DEFAULT_DEPTH = 4
 DEFAULT_GAMES = 100
@@ -53,29 +52,18 @@ class Settings:
         return Control(**self.controls[side])
 
 
-def sha256_of(path: str | Path) -> str:
-    """Of a file's bytes as they are."""
-    state = hashlib.sha256()
+def hash_of(path: str | Path) -> str:
+    """The sha256 of a file's bytes as they are; InputError says what is wrong with one that cannot be read."""
     try:
-        with open(path, "rb") as stream:
-            while piece := stream.read(1 << 20):
-                state.update(piece)
+        return sha256_of(path)
     except OSError:
-        next(pieces(path), None)  # says what is wrong with it
+        next(pieces(path), None)
         raise
-    return state.hexdigest()
 
 
 def changed_files(settings: Settings) -> list[str]:
     """Files that a match depends on and that are not what they were."""
-    return [path for path, sha256 in settings.files.items() if not os.path.isfile(path) or sha256_of(path) != sha256]
-
-
-def replace_text(path: Path, text: str | bytes) -> None:
-    """Write a file under a temporary name and put it in place."""
-    temporary = temporary_name(path)
-    temporary.write_bytes(text.encode("utf-8") if isinstance(text, str) else text)
-    os.replace(temporary, path)
+    return [path for path, sha256 in settings.files.items() if not os.path.isfile(path) or hash_of(path) != sha256]
 
 
 def write_settings(folder: Path, settings: Settings, command: str) -> None:
@@ -83,7 +71,7 @@ def write_settings(folder: Path, settings: Settings, command: str) -> None:
     import yaml
 
     plain = {key: list(value) if isinstance(value, tuple) else value for key, value in asdict(settings).items()}
-    replace_text(folder / CONFIG, yaml.safe_dump({"command": command, "version": __version__, "match": plain},
+    replace_file(folder / CONFIG, yaml.safe_dump({"command": command, "version": __version__, "match": plain},
                                                  sort_keys=False, allow_unicode=True))
 
 

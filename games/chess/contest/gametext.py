@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from games.chess.fen import fen
-from games.chess.movegen import MAX_MOVES, in_check, legal_moves
+from games.chess.movegen import has_moves, in_check
 from games.chess.position import KING, START
 from games.chess.san import san
 from games.contest import CRASH, DRAW_RULE, ILLEGAL, PLIES, RESIGN_RULE, RESIGNS, RULES, STALL, TIME, Choice, PlayedGame
@@ -100,11 +100,6 @@ def _wrapped(words: list[str], result: str) -> list[str]:
         else:
             line = f"{line} {word}" if line else word
     return [*lines, line]
-
-
-def has_moves(words: np.ndarray) -> bool:
-    """Whether the side to move has a legal move."""
-    return legal_moves(words, False, np.empty(MAX_MOVES, np.uint32)) > 0
 
 
 def is_chess960(words: np.ndarray) -> bool:

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 
 from games.chess import faults
-from games.chess.contest.gametext import has_moves
 from games.chess.fen import position
+from games.chess.movegen import has_moves
 from games.chess.movetext import FAULT, FIRST_MOVE, PLIES
 from games.chess.pgn import fault_text, parsed
 from games.chess.position import WORDS

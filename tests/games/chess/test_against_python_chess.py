@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from games.chess.fen import fen, position
-from games.chess.game import after, insufficient_material, moves_of, result
+from games.chess.game import after, is_dead, moves_of, result
 from games.chess.movegen import MAX_MOVES, in_check, legal_moves
 from tests.games.support import legal, packed, random_boards, random_lines
 
@@ -101,7 +101,7 @@ def test_insufficient_material_is_what_python_chess_says():
             continue
         wanted = board.is_insufficient_material()
         seen[wanted] += 1
-        assert insufficient_material(position(board.fen())) == wanted, board.fen()
+        assert is_dead(position(board.fen())) == wanted, board.fen()
     assert min(seen.values()) > 200
 
 

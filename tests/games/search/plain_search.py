@@ -13,9 +13,9 @@ import numpy as np
 from numba.core import types
 
 from games.bits import EMPTY
-from games.chess.movegen import generate
+from games.chess.movegen import generate, insufficient_material
 from games.chess.position import checkers, halfmove_clock, load, make, store
-from games.chess.search import SEARCH, insufficient_material
+from games.chess.search import SEARCH
 from games.record import find
 from games.search.context import INFINITE, MATE
 from games.search.searcher import Limits, Searcher
