@@ -53,7 +53,7 @@ class Player(Protocol):
     """Whoever chooses moves. Each thread has players of its own; what they do depends on a game alone, not on earlier ones."""
 
     def begin(self, seed: str) -> None:
-        """A new game, with everything random drawn from the seed. Forfeit if it cannot be begun."""
+        """A new game, with everything random drawn from the seed "match/pair/game/side". Forfeit if it cannot be begun."""
 
     def choose(self, line: np.ndarray, moves: Sequence[int], left: tuple[float, float] | None) -> Choice:
         """A move in the last position of a game: positions (n, words), the n - 1 moves between them, and the seconds left to
@@ -76,7 +76,8 @@ class PlayedGame:
     """A game as it was played.
 
     `line` (n + 1, words) positions and the n moves between them, of which the first `book` were given; one choice and one
-    number of seconds for each of the others. `outcome` is the first player's; `loser`, 0 or 1, who lost or forfeited.
+    number of seconds for each of the others, or no choices at all. `outcome` is the first player's, None if it was broken
+    off; `loser`, 0 or 1, who lost or forfeited.
     """
 
     line: np.ndarray
@@ -84,7 +85,7 @@ class PlayedGame:
     book: int
     choices: list[Choice]
     seconds: list[float]
-    outcome: int
+    outcome: int | None
     end: str
     loser: int | None = None
     detail: str = ""
@@ -92,6 +93,7 @@ class PlayedGame:
     round: str = "?"
     control: str = "?"
     date: str = "????.??.??"
+    event: str = "tuner match"
 
 
 @dataclass(frozen=True)

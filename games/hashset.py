@@ -1,4 +1,4 @@
-"""A set of 64-bit keys that compiled code fills: eight bytes a slot, at most half full."""
+"""Hashing for compiled code, and a set of 64-bit keys that it fills: eight bytes a slot, at most half full."""
 
 from __future__ import annotations
 
@@ -10,8 +10,18 @@ from games.jit import ROOT, Unit
 
 UNIT = Unit("games", lambda: ROOT.glob("*.py"))
 slots_type = types.Array(types.uint64, 1, "C")
-SHUFFLE = np.uint64(0x9E3779B97F4A7C15)
-SHIFT = np.uint64(32)
+FACTOR = np.uint64(0x9E3779B97F4A7C15)
+MIX_1, MIX_2 = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
+SHIFT, S30, S27, S31 = (np.uint64(n) for n in (32, 30, 27, 31))
+
+
+@UNIT.inner(types.uint64(types.uint64))
+def mix(x):
+    """A well mixed integer (SplitMix64: public domain, Vigna)."""
+    x += FACTOR
+    x = (x ^ (x >> S30)) * MIX_1
+    x = (x ^ (x >> S27)) * MIX_2
+    return x ^ (x >> S31)
 
 
 @UNIT.inner(types.boolean(slots_type, types.uint64))
@@ -20,7 +30,7 @@ def insert(slots, key):
     if key == EMPTY:
         key = ONE
     mask = np.uint64(len(slots) - 1)
-    at = (key * SHUFFLE >> SHIFT) & mask
+    at = (key * FACTOR >> SHIFT) & mask
     while slots[at] != EMPTY:
         if slots[at] == key:
             return False

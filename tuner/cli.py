@@ -19,6 +19,7 @@ for name in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"):
 COMMANDS = {
     "tune": "learn the weights of a parameter file from games",
     "dataset": "turn games into a dataset; inspect, merge and split datasets",
+    "selfplay": "learn from games that the search plays with itself",
     "match": "play two players against each other and say which is better",
     "diff": "compare two parameter files",
     "eval": "explain the evaluation of a position",

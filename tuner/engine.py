@@ -51,15 +51,23 @@ class Engine:
         self.composition.glue.scores(np.ascontiguousarray(positions), self.packed(parameters), out)
         return out / UNIT
 
-    def searcher(self, parameters: Parameters, playing: bool = True, megabytes: int = 16) -> Searcher:
-        """A search with these parameters; InputError if the game has none. See games.search.searcher."""
+    def searcher(self, parameters: Parameters, playing: bool = True, megabytes: int = 16, lean: bool = True) -> Searcher:
+        """A search with these parameters; InputError if the game has none. See games.search.searcher.
+
+        `lean`: evaluate without the terms whose weights are all zero; otherwise `bind` can change all weights.
+        """
         if self.game.searcher is None:
             raise InputError(f"{self.game.name} has no search; its games come from elsewhere")
-        composition, packed = self._without_zeros(parameters)
+        composition, packed = self._without_zeros(parameters) if lean else (self.composition, self.packed(parameters))
         found = self.game.searcher(composition.glue.score.address(), packed.ctypes.data, playing,
                                    SMALL_ADVANTAGE / parameters.scale, megabytes)
         found.weights = packed  # alive as long as the search that reads them
         return found
+
+    def bind(self, searcher: Searcher, parameters: Parameters) -> None:
+        """Let a search that is not lean go on with other weights."""
+        searcher.weights = self.packed(parameters)
+        searcher.bind(*self.evaluation(searcher.weights))
 
     def _without_zeros(self, parameters: Parameters) -> tuple[Composition, np.ndarray]:
         """An evaluation of those terms alone that have weights, which is the same but faster; and its packed weights."""

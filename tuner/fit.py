@@ -75,9 +75,7 @@ def make_problem(data: Dataset, parameters: Parameters, options: FitOptions, gam
         free[:, :columns] &= parameters.mask(options.only)
     free[:, columns] = options.intercept
     low, high = np.full(start.shape, -LARGEST_WEIGHT), np.full(start.shape, LARGEST_WEIGHT)
-    for name, (smallest, largest) in parameters.bounds:
-        chosen = parameters.mask((name,))
-        low[:, :columns][chosen], high[:, :columns][chosen] = smallest, largest
+    low[:, :columns], high[:, :columns] = parameters.limits()
     mean, precision = start.copy(), np.zeros(start.shape)
     if isinstance(options.prior, (int, float)):
         precision[:, :columns] = options.prior**-2

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Sequence
 
 QUIESCENCE = "classic"  # every game comes with parameters of this name
 LARGEST_COUNT = 10**15  # what compiled code can count
@@ -80,6 +81,38 @@ def between(low: float, high: float, example: str) -> Callable[[str], float]:
         return value
 
     return number
+
+
+def unit(text: str) -> float:
+    """A number from 0 to 1."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value <= 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 0 to 1, such as 0.7")
+    return value
+
+
+def processors() -> int:
+    """Those that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def require_nothing_else(arguments: argparse.Namespace, add_arguments: Callable[[argparse.ArgumentParser], None],
+                         kept: Sequence[str]) -> None:
+    """InputError for options beside --resume that would make another run of the one that goes on; `kept` may be said."""
+    from games.streams import InputError
+
+    parser = argparse.ArgumentParser()
+    add_arguments(parser)
+    usual = vars(parser.parse_args([]))
+    allowed = [f"--{name}" for name in kept if name in usual and name != "resume"]
+    for name, value in vars(arguments).items():
+        if name in usual and name not in kept and value != usual[name]:
+            words = next((action.option_strings for action in parser._actions if action.dest == name), [])
+            told = words[-1] if words else value
+            raise InputError(f"{told}: a run that goes on takes nothing but {', '.join(allowed)} and --json")
 
 
 def share(text: str) -> float:

@@ -52,6 +52,14 @@ class Parameters:
             found |= self.layout.matching(pattern, self.stages)
         return found
 
+    def limits(self) -> tuple[np.ndarray, np.ndarray]:
+        """Least and greatest weights (stages, columns) that the bounds allow."""
+        low, high = np.full(self.weights.shape, -LARGEST_WEIGHT), np.full(self.weights.shape, LARGEST_WEIGHT)
+        for name, (smallest, largest) in self.bounds:
+            chosen = self.mask((name,))
+            low[chosen], high[chosen] = smallest, largest
+        return low, high
+
     def with_weights(self, weights: np.ndarray, **changes) -> Parameters:
         return replace(self, weights=weights, **changes)
 

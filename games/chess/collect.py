@@ -9,24 +9,13 @@ from games.chess.movetext import FIRST_MOVE, PLIES, RESULT, moves_type, position
 from games.chess.position import load, make, store
 from games.chess.search import SEARCH
 from games.chess.unit import entry, inner
-from games.hashset import insert, slots_type
+from games.hashset import FACTOR, insert, mix, slots_type
 
 ALL, QUIET, RESOLVE = 0, 1, 2
 OPENING_PLIES = 8
-FACTOR = np.uint64(0x9E3779B97F4A7C15)
-MIX_1, MIX_2 = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
-S30, S27, S31, S11 = (np.uint64(n) for n in (30, 27, 31, 11))
+S31, S11 = np.uint64(31), np.uint64(11)
 keys_type = types.Array(types.uint64, 1, "C")
 is_quiet, resolve = SEARCH.quiescence.is_quiet, SEARCH.quiescence.resolve
-
-
-@inner(types.uint64(types.uint64))
-def mix(x):
-    """A well mixed integer (SplitMix64: public domain, Vigna)."""
-    x += FACTOR
-    x = (x ^ (x >> S30)) * MIX_1
-    x = (x ^ (x >> S27)) * MIX_2
-    return x ^ (x >> S31)
 
 
 @inner(types.int64(types.int64, SEARCH.context_type, positions_type, types.int64))

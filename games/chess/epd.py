@@ -14,7 +14,7 @@ from numba.core import types
 
 from games.bits import EMPTY
 from games.chess import faults
-from games.chess.collect import ALL, FACTOR, keep_new, keys_type, mix, take
+from games.chess.collect import ALL, keep_new, keys_type, take
 from games.chess.fen import bytes_type, parse_fen
 from games.chess.movetext import (
     DIGIT,
@@ -34,7 +34,7 @@ from games.chess.position import WORDS
 from games.chess.search import SEARCH
 from games.chess.unit import entry, inner
 from games.chess.windows import windows
-from games.hashset import HashSet
+from games.hashset import FACTOR, HashSet, mix
 from games.record import PositionBatch, ReadOptions, ReadReport
 from games.search.context import Context
 from games.streams import InputError

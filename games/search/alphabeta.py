@@ -15,7 +15,9 @@ import numpy as np
 from numba.core import types
 
 from games.bits import EMPTY
+from games.hashset import mix
 from games.search.context import DECIDED, INFINITE, MATE, MAX_DEPTH, MAX_PLY
+from games.search.harvest import make_harvest
 from games.search.memory import word_at
 from games.search.quiescence import Quiescence
 from games.search.rules import Rules
@@ -23,6 +25,7 @@ from games.search.table import EXACT, LOWER, NONE, UPPER, decides, known_depth, 
 
 FIRST, GOOD, KILLER, BAD = 1 << 30, 1 << 28, 1 << 27, -(1 << 28)  # scores that order moves: known best, noisy, ...
 WORTH_LIMIT = 1 << 14
+ORDER_SHIFT = np.uint64(40)  # leaves 24 bits of a hash
 CYCLE = 4  # plies of the shortest way back to a position
 
 # what playing leaves out; depths are those still to search, found by playing against itself
@@ -42,6 +45,7 @@ def make_alphabeta(rules: Rules, quiescence: Quiescence) -> Callable:
                                                       rules.slot)
     may_pass, passed, clock_limit, stalemate = rules.may_pass, rules.passed, rules.clock_limit, rules.stalemate
     context_type, evaluate, follow, quiesce = quiescence[:4]
+    harvest = make_harvest(rules, quiescence)
     number = types.int64
 
     @inner(types.boolean(context_type, number, number))
@@ -73,6 +77,8 @@ def make_alphabeta(rules: Rules, quiescence: Quiescence) -> Callable:
                 score = np.int64(KILLER)
             else:
                 score = c.worth[slot(p, move)]
+            if ply == 0 and c.root_depth == 1 and c.seed != EMPTY:  # in any order: the first of equals will be chosen
+                score = np.int64(mix(c.seed ^ c.keys[c.before] ^ np.uint64(move)) >> ORDER_SHIFT)
             c.scores[ply, i] = score
 
     @inner(number(context_type, number, number, number))
@@ -212,6 +218,8 @@ def make_alphabeta(rules: Rules, quiescence: Quiescence) -> Callable:
                             reward(c, p, ply, i, depth, move)
                         break
         bound = UPPER if best <= lowest else (LOWER if best >= beta else EXACT)
+        if c.harvest_room:
+            harvest(c, ply, depth, key, check, bound, best)
         remember(c.table, c.table_mask, key, best_move, min(depth, MAX_DEPTH), NONE if way_matters else bound, best, ply)
         return best
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from games.search.context import DECIDED, LINE, MATE, MAX_DEPTH, ROWS, UNIT, Context
+from games.search.harvest import MORE
 from games.search.iterate import LENGTH, NODES, VALUE, VARIATION
 
 UNLIMITED = 1 << 62
@@ -61,6 +62,7 @@ class Searcher:
         c["reductions"] = (0.5 + np.outer(depths, depths) / 2.3).astype(np.int64)
         self.weights: np.ndarray | None = None  # whoever binds an array by its address keeps it alive here
         self.resize(megabytes)
+        self.harvest(0)
 
     def bind(self, function: int, weights: int) -> None:
         """Evaluate by the function and the weights at these addresses from now on."""
@@ -77,6 +79,23 @@ class Searcher:
         self._table[:] = 0
         self._context["killers"] = 0
         self._context["worth"] = 0
+
+    def choose_by(self, seed: int) -> None:
+        """Choose among moves that are equally good one ply deep by this number; 0: the first."""
+        self._context["seed"] = seed
+
+    def harvest(self, room: int, least: int = 1) -> None:
+        """Keep what searches to a given depth find out about the first `room` positions of their trees that are searched
+        at least so deep."""
+        width = self._context["stack"].shape[2] + MORE
+        self._kept = np.zeros((room, width), np.uint64)
+        self._context["harvest"], self._context["harvest_room"] = self._kept.ctypes.data, room
+        self._context["harvest_least"] = least
+
+    @property
+    def kept(self) -> np.ndarray:
+        """(n, words + MORE) what the last search found out; see games.search.harvest. Valid until the next one."""
+        return self._kept[:int(self._context[0]["harvested"])]
 
     def stop(self) -> None:
         """Make the search that runs in another thread return soon."""
@@ -104,7 +123,7 @@ class Searcher:
         self.place(line)
         c = self._context
         c["nodes"], c["node_limit"], c["stopped"] = 0, limits.nodes, 0
-        c["killers"] = 0
+        c["killers"], c["harvested"], c["harvest_depth"] = 0, 0, limits.depth
         self._memory.stop(False)
         timer = None
         if limits.seconds is not None:
@@ -135,7 +154,8 @@ class Searcher:
     def _found(self, depth: int, started: float) -> Found:
         row, c = self._reports[depth], self._context[0]
         variation = row[VARIATION:VARIATION + row[LENGTH]]
-        if c["stopped"] and c["lengths"][0]:  # the depth that was broken off had found something better or confirmed it
+        # the depth that was broken off had found something better or confirmed it; an exact value is that of a whole depth
+        if c["stopped"] and c["playing"] and c["lengths"][0]:
             variation = c["variations"][0, :c["lengths"][0]]
         value = int(row[VALUE])
         win_in = None

@@ -10,7 +10,7 @@ import argparse
 import os
 from pathlib import Path
 
-from tuner.options import add_term_options, at_least_one, count, positive
+from tuner.options import add_term_options, at_least_one, count, positive, processors, require_nothing_else
 
 EXAMPLE = """example:
   tuner match learned.yaml classic --depth 4 --games 400 --pgn games.pgn
@@ -58,15 +58,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                        help="movenumber=40 movecount=8 score=20: a draw that both have seen for so long (default: off)")
     group.add_argument("--seed", type=count, default=1, metavar="N", help="of everything random (default: 1)")
     group = parser.add_argument_group("work")
-    group.add_argument("--concurrency", type=at_least_one, default=_processors(), metavar="N",
+    group.add_argument("--concurrency", type=at_least_one, default=processors(), metavar="N",
                        help="games at once (default: the processors that there are)")
     group.add_argument("--pgn", metavar="OUT", help="write the games to this file")
     group.add_argument("--run", metavar="DIR", help="keep everything in this folder, to go on after any interruption")
     group.add_argument("--resume", metavar="DIR", help="go on with the match in this folder")
-
-
-def _processors() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _time_control(text: str) -> tuple[float, float]:
@@ -86,7 +82,7 @@ def run(arguments: argparse.Namespace) -> dict:
 
     ways = match.Ways(min(arguments.concurrency, 512), Path(arguments.pgn) if arguments.pgn else None)
     if arguments.resume is not None:
-        _require_nothing_else(arguments)
+        require_nothing_else(arguments, add_arguments, KEPT)
         outcome = match.resumed_match(Path(arguments.resume), ways)
     else:
         if arguments.a is None or arguments.b is None:
@@ -101,19 +97,6 @@ def run(arguments: argparse.Namespace) -> dict:
             print(json.dumps(outcome.plain, indent=1, allow_nan=False))
         raise SystemExit(130)
     return outcome.plain
-
-
-def _require_nothing_else(arguments: argparse.Namespace) -> None:
-    """A match that goes on is the one that was begun."""
-    from games.streams import InputError
-
-    parser = argparse.ArgumentParser()
-    add_arguments(parser)
-    usual = vars(parser.parse_args([]))
-    for name, value in vars(arguments).items():
-        if name in usual and name not in KEPT and value != usual[name]:
-            told = value if name in "ab" else f"--{name.replace('_', '-')}"
-            raise InputError(f"{told}: a match that goes on takes nothing but --concurrency, --pgn and --json")
 
 
 def _settings(arguments: argparse.Namespace):

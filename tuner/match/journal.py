@@ -13,12 +13,11 @@ import os
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO
 
 from games.streams import InputError
 from tuner.files import replaced
+from tuner.runs import HISTORY, locked, write_all
 
-HISTORY, CONFIG, LOCK = "history.jsonl", "config.yaml", "lock"
 SYNC_SECONDS = 1.0  # a kill loses nothing that was written; this is for a power cut
 
 
@@ -28,7 +27,7 @@ class Journal:
     def __init__(self, folder: Path, games: str) -> None:
         self.folder = folder
         self._games_path = folder / games
-        self._lock = _locked(folder)
+        self._lock = locked(folder)
         self.lines = self._whole_lines()
         self._history = open(folder / HISTORY, "ab", buffering=0)
         self._games = open(self._games_path, "ab", buffering=0)
@@ -46,8 +45,8 @@ class Journal:
         if texts:
             data = [text.encode("utf-8", "replace") for text in texts]
             line = line | {"at": self._place, "bytes": [len(piece) for piece in data]}
-            self._place += _write(self._games, b"".join(data))
-        _write(self._history, json.dumps(line, separators=(",", ":")).encode() + b"\n")
+            self._place += write_all(self._games, b"".join(data))
+        write_all(self._history, json.dumps(line, separators=(",", ":")).encode() + b"\n")
         if time.monotonic() - self._synced > SYNC_SECONDS:
             self.sync()
         return line
@@ -103,26 +102,3 @@ class Journal:
         if size > games_end:
             os.truncate(self._games_path, games_end)
         return kept
-
-
-def _write(stream: IO[bytes], data: bytes) -> int:
-    """All of it, at once unless the system is interrupted."""
-    done = 0
-    while done < len(data):
-        done += stream.write(data[done:])
-    return done
-
-
-def _locked(folder: Path) -> IO[bytes]:
-    """A file that is held as long as a process plays here; InputError if another does."""
-    stream = open(folder / LOCK, "ab")
-    try:
-        import fcntl
-
-        fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except ImportError:  # no such thing on this system
-        pass
-    except OSError:
-        stream.close()
-        raise InputError(f"{folder}: another process plays this match; wait for it, or end it") from None
-    return stream

@@ -6,26 +6,26 @@ import contextlib
 import itertools
 import os
 import shlex
-import signal
 import sys
 import tempfile
-import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from games.streams import InputError
 from tuner.files import replace_file
+from tuner.interrupt import interrupts
 from tuner.match.entrants import PARAMETERS, understood
 from tuner.match.journal import Journal
 from tuner.match.loop import Rules
 from tuner.match.openings import Book, Generator, Start
 from tuner.match.report import Outcome, outcome_of, progress_text
 from tuner.match.schedule import Schedule, Seats
-from tuner.match.settings import Settings, begin_folder, changed_files, hash_of, read_settings, require_fresh, write_settings
+from tuner.match.settings import SECTION, Settings, changed_files, hash_of
 from tuner.match.setup import COPIES, Contestants, contestants_of, openings_of, rules_of, test_of
 from tuner.match.tally import Tally
 from tuner.progress import Display
+from tuner.runs import begin_folder, read_config, require_fresh, write_config
 from tuner.tuning import require_writable
 
 
@@ -53,14 +53,14 @@ def new_match(settings: Settings, folder: Path | None, ways: Ways) -> Outcome:
             if folder is not None:
                 begin_folder(place)
                 place_copies(place, settings)
-                write_settings(place, settings, "tuner " + shlex.join(sys.argv[1:]))
+                write_config(place, SECTION, settings, "tuner " + shlex.join(sys.argv[1:]))
             return _play(settings, contestants, openings, rules, first, place, folder is not None, ways, display)
 
 
 def resumed_match(folder: Path, ways: Ways) -> Outcome:
     """Go on with the match in a folder."""
     _require_pgn(ways, folder)
-    settings = read_settings(folder)
+    settings = read_config(folder, SECTION, Settings)
     if changed := changed_files(settings):
         raise InputError(f"{changed[0]}: is not what it was when the match began; put it back, or start another match")
     with Display() as display:
@@ -126,26 +126,6 @@ def tasks_of(legs: int, pairs: int | None, done: set[tuple[int, int]], stop: Cal
                 yield leg, pair
 
 
-@contextlib.contextmanager
-def _interrupts() -> Iterator[threading.Event]:
-    """An event that ctrl-C sets; a second one breaks off at once. An exception might come between two writes."""
-    interrupted = threading.Event()
-
-    def handle(number: int, frame: object) -> None:
-        if interrupted.is_set():
-            raise KeyboardInterrupt
-        interrupted.set()
-
-    if threading.current_thread() is not threading.main_thread():
-        yield interrupted
-        return
-    before = signal.signal(signal.SIGINT, handle)
-    try:
-        yield interrupted
-    finally:
-        signal.signal(signal.SIGINT, before)
-
-
 def _play(settings: Settings, contestants: Contestants, openings: Book | Generator | Start, rules: Rules, first: Seats,
           folder: Path, kept: bool, ways: Ways, display: Display) -> Outcome:
     """Play what is left to play; every pair counts from its line in the journal, those of earlier runs alike."""
@@ -179,7 +159,7 @@ def _play(settings: Settings, contestants: Contestants, openings: Book | Generat
             display.note(f"{len(done):,} pairs were played before")
         display.begin("playing", total)
         schedule = Schedule(game, rules, legs, openings.opening, settings.seed, keep_text)
-        with _interrupts() as interrupted:
+        with interrupts() as interrupted:
             tasks = tasks_of(len(legs), pairs, frozenset(done), decided)
             playing = schedule.play(tasks, ways.concurrency, first, interrupted)
             try:

@@ -16,7 +16,11 @@ OVERHEAD = 0.01  # seconds that a move may lose between the clock and the search
 
 
 class SearchPlayer:
-    """Our search with some parameters. It forgets everything before each game, so that a game does not depend on others."""
+    """Our search with some parameters. It forgets everything before each game, so that a game does not depend on others.
+
+    Among moves that are equally good it takes any, by the seed: an evaluation of little would else play the first move that
+    it generates, and lose by that. In both games of a pair, and from both sides, it takes the same.
+    """
 
     def __init__(self, game: Game, searcher: Searcher, control: Control) -> None:
         self._searcher, self._control, self._legal_moves = searcher, control, game.legal_moves
@@ -27,6 +31,7 @@ class SearchPlayer:
 
     def begin(self, seed: str) -> None:
         self._searcher.clear()
+        self._searcher.choose_by(random.Random(seed.rsplit("/", 2)[0]).getrandbits(63) | 1)
 
     def choose(self, line: np.ndarray, moves: Sequence[int], left: tuple[float, float] | None) -> Choice:
         limits = self._limits

@@ -26,6 +26,8 @@ def reason(game: PlayedGame) -> str:
     if game.end in FAULTS:
         told = FAULTS[game.end].format(side=SIDES[game.loser])
         return f"{told}: {game.detail}" if game.detail else told
+    if game.outcome is None:
+        return f"Broken off after {len(game.moves)} plies"
     if game.end == PLIES:
         return f"Draw by adjudication after {len(game.moves)} plies"
     if game.end == RESIGN_RULE:
@@ -55,13 +57,14 @@ def score_text(choice: Choice) -> str:
 def text(game: PlayedGame) -> str:
     """A game as PGN, with an empty line behind it."""
     start, told = game.line[0], reason(game)
-    result = ("1/2-1/2", "1-0", "0-1")[game.outcome]
-    tags = [("Event", "tuner match"), ("Site", "?"), ("Date", game.date), ("Round", game.round), ("White", game.players[0]),
+    result = "*" if game.outcome is None else ("1/2-1/2", "1-0", "0-1")[game.outcome]
+    tags = [("Event", game.event), ("Site", "?"), ("Date", game.date), ("Round", game.round), ("White", game.players[0]),
             ("Black", game.players[1]), ("Result", result)]
     if (start != START).any():
         tags += [("Variant", "Chess960")] if is_chess960(start) else []
         tags += [("SetUp", "1"), ("FEN", fen(start))]
-    tags += [("PlyCount", str(len(game.moves))), ("Termination", TERMINATIONS.get(game.end, "normal")),
+    termination = "unterminated" if game.outcome is None else TERMINATIONS.get(game.end, "normal")
+    tags += [("PlyCount", str(len(game.moves))), ("Termination", termination),
              ("TimeControl", game.control)]
     lines = [f'[{name} "{_quoted(value)}"]' for name, value in tags]
     return "\n".join([*lines, "", *_wrapped(_words(game, told), result), "", ""])
@@ -86,8 +89,9 @@ def _words(game: PlayedGame, told: str) -> list[str]:
             words.append(f"{half >> 1}... {name}" if i == 0 else name)
         half += 1
         k = i - game.book
-        comment = f"{score_text(game.choices[k])}{game.seconds[k]:.3f}s" if k >= 0 else "book"
-        words.append("{" + comment + (f", {told}" if i == last else "") + "}")
+        comment = "book" if k < 0 else f"{score_text(game.choices[k])}{game.seconds[k]:.3f}s" if game.choices else ""
+        if comment or i == last:
+            words.append("{" + ", ".join(filter(None, (comment, told if i == last else ""))) + "}")
     return words or ["{" + told + "}"]
 
 

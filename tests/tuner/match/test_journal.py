@@ -8,7 +8,8 @@ import random
 import pytest
 
 from games.streams import InputError
-from tuner.match.journal import HISTORY, Journal
+from tuner.match.journal import Journal
+from tuner.runs import HISTORY
 
 
 def fill(folder, pairs: range, text: bool = True) -> None:
@@ -72,7 +73,7 @@ def test_damage_that_no_kill_makes_is_an_error(tmp_path):
 
 def test_two_processes_do_not_play_one_match(tmp_path):
     journal = Journal(tmp_path, "games.pgn")
-    with pytest.raises(InputError, match="another process plays this match"):
+    with pytest.raises(InputError, match="another process works here"):
         Journal(tmp_path, "games.pgn")
     journal.close()
     read(tmp_path)

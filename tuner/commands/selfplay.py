@@ -1,0 +1,118 @@
+"""Learn the weights of a parameter file from games that the search plays, by temporal differences.
+
+Threads play batches of games; after each the learner moves the weights, and later games are played with them. PARAMS is a
+parameter file or a bundled one. Everything lies in a folder (default: selfplay-1, -2, ...): params.yaml is always
+playable, history.jsonl has a line for each batch, and --resume goes on after any interruption.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+from pathlib import Path
+
+from tuner.options import add_term_options, at_least_one, between, count, positive, processors, require_nothing_else, share, unit
+
+EXAMPLE = """example:
+  tuner selfplay --lambda 0.7                                  from bare piece values, 1,000 games
+  tuner selfplay my.yaml --games 14000 --lambda 0.7 -o learned.yaml
+  tuner selfplay material --openings '1k6/8/2K5/3R4/8/8/8/8 w - - 0 1' --random-plies 0 --explore 0.3 --depth 2
+  tuner selfplay my.yaml --opponent self --opponent past --opponent uci:stockfish
+  tuner selfplay --resume selfplay-1 --games 20000
+"""
+KEPT = ("resume", "workers", "output", "games", "json", "command", "perform")  # what may be said of a run that goes on
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("params", metavar="PARAMS", nargs="?", default="material", help="where to start (default: material)")
+    parser.add_argument("-o", "--output", metavar="OUT", help="write the learned file here too")
+    parser.add_argument("--games", type=at_least_one, metavar="N", help="to play (default: 1000)")
+    group = parser.add_argument_group("games")
+    only = group.add_mutually_exclusive_group()
+    only.add_argument("--depth", type=at_least_one, metavar="N", help="plies of a search (default: 3)")
+    only.add_argument("--nodes", type=at_least_one, metavar="N", help="nodes of a search, in whole depths")
+    group.add_argument("--random-plies", type=count, metavar="N",
+                       help="random moves at the beginning (default: 4; with --openings 0)")
+    group.add_argument("--openings", metavar="FILE|FEN", help="where games begin: EPD or PGN, or one position")
+    group.add_argument("--balanced", action="store_true", help="only random openings that a search finds balanced")
+    group.add_argument("--explore", type=share, default=0.0, metavar="P", help="share of moves made at random (default: 0)")
+    group.add_argument("--plies", type=at_least_one, default=160, metavar="N", help="break games off there (default: 160)")
+    group.add_argument("--truncated", choices=("value", "draw"), default="value",
+                       help="games broken off: value (default): their last value was right; draw: they are drawn")
+    group.add_argument("--opponent", action="append", metavar="PLAYER",
+                       help="self (default), past (earlier selves), a parameter file, uci:COMMAND; repeated: in turn")
+    group.add_argument("--no-blunders", action="store_true",
+                       help="learn nothing from moves of an opponent that were mistakes not foreseen (KnightCap's rule)")
+    group = parser.add_argument_group("learning")
+    group.add_argument("--lambda", dest="trace", type=unit, default=0.7, metavar="L",
+                       help="weight of later values, per ply: 0 the next value alone, 1 the result alone (default: 0.7)")
+    group.add_argument("--backup", choices=("td-leaf", "td", "rootstrap", "treestrap"), default="td-leaf",
+                       help="what is learnt of: leaves of principal variations (default), positions played, or positions "
+                            "towards the values that searches gave them")
+    group.add_argument("--gated", action="store_true", help="rootstrap and treestrap: learn of quiet positions alone")
+    group.add_argument("--learner", choices=("adam", "sgd", "adagrad", "coherence"), default="adam", help="default: adam")
+    group.add_argument("--learning-rate", type=positive, metavar="N",
+                       help="centipawns (default: adam 3 a step, sgd 1 a unit of error; KnightCap 0.1, Homan 0.255)")
+    group.add_argument("--decay", type=positive, default=200.0, metavar="N",
+                       help="batches after which the rate has halved; it falls on to a tenth (default: 200)")
+    group.add_argument("--average", type=share, default=0.99, metavar="B",
+                       help="memory of the average of the weights that plays (default: 0.99 a batch)")
+    group.add_argument("--batch", type=at_least_one, default=8, metavar="N", help="games between two steps (default: 8)")
+    group.add_argument("--lag", type=count, default=1, metavar="N",
+                       help="batches that play on while one is learnt, so that nobody waits (default: 1)")
+    group.add_argument("--fixed", action="append", default=[], metavar="NAME", help="hold this name or glob; may be repeated")
+    group.add_argument("--noise", type=between(0, 1e4, "2"), default=0.0, metavar="CP", help="start with weights off by so much")
+    add_term_options(parser)
+    group = parser.add_argument_group("work")
+    group.add_argument("--seed", type=count, default=1, metavar="N", help="of everything random (default: 1)")
+    group.add_argument("--workers", type=at_least_one, default=processors(), metavar="N",
+                       help="threads that play; changes nothing about the result (default: the processors that there are)")
+    group.add_argument("--run", metavar="DIR", help="the folder (default: selfplay-1, or the next that is free)")
+    group.add_argument("--resume", metavar="DIR", help="go on with the run in this folder; --games N sets a new end")
+
+
+def run(arguments: argparse.Namespace) -> dict:
+    from tuner.selfplay import run as selfplay
+
+    output = Path(arguments.output) if arguments.output else None
+    workers = min(arguments.workers, 512)
+    if arguments.resume is not None:
+        require_nothing_else(arguments, add_arguments, KEPT)
+        result = selfplay.resumed_run(Path(arguments.resume), workers, output, arguments.games)
+    else:
+        folder = Path(arguments.run) if arguments.run else selfplay.free_folder()
+        result = selfplay.new_run(_settings(arguments), folder, workers, output)
+    if not arguments.json:
+        print("\n".join(result.lines))
+    if result.interrupted:
+        if arguments.json:
+            import json
+
+            print(json.dumps(result.plain, indent=1, allow_nan=False))
+        raise SystemExit(130)
+    return result.plain
+
+
+def _settings(arguments: argparse.Namespace):
+    from games.streams import InputError
+    from tuner.selfplay.backups import BACKUPS
+    from tuner.selfplay.settings import Settings
+
+    depth = None if arguments.nodes else arguments.depth or 3
+    if BACKUPS[arguments.backup].harvests and depth is None:
+        raise InputError(f"--backup {arguments.backup}: needs searches of one depth; use --depth in place of --nodes")
+    opponents = tuple(arguments.opponent or ["self"])
+    if BACKUPS[arguments.backup].harvests and arguments.no_blunders:
+        raise InputError(f"--no-blunders: a rule for td and td-leaf, not for {arguments.backup}")
+    random_plies = arguments.random_plies
+    if random_plies is None:
+        random_plies = 0 if arguments.openings else 4
+    return Settings(
+        start=arguments.params, games=arguments.games or 1000, depth=depth, nodes=arguments.nodes, random_plies=random_plies,
+        openings=os.path.abspath(arguments.openings) if arguments.openings and os.path.exists(arguments.openings)
+        else arguments.openings, balanced=arguments.balanced, explore=arguments.explore, plies=arguments.plies,
+        opponents=opponents, backup=arguments.backup, trace=arguments.trace, gated=arguments.gated,
+        blunders=not arguments.no_blunders, truncated=arguments.truncated, rule=arguments.learner,
+        rate=arguments.learning_rate, decay=arguments.decay, average=arguments.average, batch=arguments.batch,
+        lag=arguments.lag, fixed=tuple(arguments.fixed), noise=arguments.noise, seed=arguments.seed,
+        terms=tuple(os.path.abspath(path) for path in arguments.terms))

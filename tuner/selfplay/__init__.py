@@ -1,0 +1,1 @@
+"""Learning from games that the search plays: `tuner selfplay`."""

@@ -1,0 +1,101 @@
+"""What learns: weights, their average, and the state of an update rule, changed by one batch of games after another."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from tuner.engine import Engine
+from tuner.parameters import Parameters
+from tuner.selfplay.backups import BACKUPS, Lesson, known_values
+from tuner.selfplay.play import Episode
+from tuner.selfplay.rows import rows_of
+from tuner.selfplay.rules import RULES, State
+from tuner.selfplay.settings import Settings
+
+BETWEEN, SELVES = 25, 32  # batches between past selves, at first; how many there are at most
+
+
+@dataclass
+class Learner:
+    """Weights (stages, columns) after `batches` batches.
+
+    `weights` are those that learn; `average` (exponential, over a growing window) those that play. `kept` has averages by
+    the number of batches that they come after: the latest ones, and past selves.
+    """
+
+    engine: Engine
+    parameters: Parameters
+    settings: Settings
+    weights: np.ndarray
+    average: np.ndarray
+    state: State
+    kept: dict[int, np.ndarray]
+    batches: int = 0
+
+    def __post_init__(self) -> None:
+        parameters, settings = self.parameters, self.settings
+        self.rule, self.backup = RULES[settings.rule], BACKUPS[settings.backup]
+        self.free = ~parameters.mask((*parameters.fixed, *settings.fixed))
+        self.low, self.high = parameters.limits()
+
+    def learn(self, episodes: list[Episode], played: np.ndarray) -> dict:
+        """Learn from games that the weights `played` (stages, columns) were in; returns what to watch."""
+        rule, settings, scale = self.rule, self.settings, self.parameters.scale
+        broken_off = None if settings.truncated == "value" else 0
+        episodes = [episode if episode.outcome is not None else replace(episode, outcome=broken_off)
+                    for episode in episodes if len(episode.ply)]
+        playing = self.parameters.with_weights(played)
+        positions = [self.backup.positions(episode) for episode in episodes]
+        rows = rows_of(self.engine, np.concatenate(positions or [np.zeros((0, self.engine.game.words), np.uint64)]),
+                       len(self.weights))
+        values = np.tanh(scale * rows.evaluations(self.weights))
+        parts = np.split(values, np.cumsum([len(part) for part in positions])[:-1])
+        lessons = [Lesson(episode, known_values(episode, lambda leaves: self.engine.evaluate(leaves, playing)), scale,
+                          settings.trace, settings.gated, settings.blunders) for episode in episodes]
+        errors = np.concatenate([np.zeros(0), *(self.backup.errors(*lesson) for lesson in zip(lessons, parts, strict=False))])
+        batches = self.batches + 1
+        gradient = np.where(self.free, rows.sums(errors * (1 - values**2)), 0.0)
+        change = self.rate * rule.step(self.state, gradient, len(values), batches)
+        self.weights = np.clip(self.weights + np.where(self.free, change, 0.0), self.low, self.high)
+        keep = min(settings.average, (1 + batches) / (10 + batches))
+        self.average = keep * self.average + (1 - keep) * self.weights
+        self._remember(batches)
+        leaves = sum(len(lesson.known) for lesson in lessons)
+        return {"squares": float((errors**2).mean()) if len(errors) else 0.0, "step": float(np.abs(change).mean()),
+                "drift": float(np.abs(self.average - self.parameters.weights).mean()),
+                "static": float(sum(np.isnan(lesson.known).sum() for lesson in lessons) / max(leaves, 1))}
+
+    @property
+    def rate(self) -> float:
+        """The learning rate now: it falls as 1 / (1 + batches / decay), to a floor."""
+        settings = self.settings
+        start = self.rule.rate if settings.rate is None else settings.rate
+        return start * max(settings.floor, 1 / (1 + self.batches / settings.decay))
+
+    def _remember(self, batches: int) -> None:
+        """Keep what games that are yet to be played will need; threads see the number of batches last."""
+        oldest = batches - self.settings.lag
+        kept = {**self.kept, batches: self.average}
+        self.kept = {batch: weights for batch, weights in kept.items() if batch >= oldest or batch % spacing_at(oldest) == 0}
+        self.batches = batches
+
+
+def spacing_at(batches: int) -> int:
+    """Past selves after so many batches are as many batches apart: 25, or more when there would be too many."""
+    spacing = BETWEEN
+    while batches > SELVES * spacing:
+        spacing *= 2
+    return spacing
+
+
+def new_learner(engine: Engine, parameters: Parameters, settings: Settings) -> Learner:
+    """A learner that has not seen a game."""
+    weights = parameters.weights.copy()
+    if settings.noise:
+        free = ~parameters.mask((*parameters.fixed, *settings.fixed))
+        noise = np.random.default_rng([settings.seed, 1]).normal(0, settings.noise, weights.shape)
+        weights = np.clip(weights + np.where(free, noise, 0.0), *parameters.limits())
+    state = {name: np.zeros(weights.shape) for name in RULES[settings.rule].names}
+    return Learner(engine, parameters, settings, weights, weights.copy(), state, {0: weights})

@@ -1,0 +1,171 @@
+"""One game of a learner, with itself or with somebody else, as what is learnt from it."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from games.contest import Forfeit, Player
+from games.record import Game
+from games.search.context import UNIT
+from games.search.harvest import BOUND_MASK, FACTS, MORE, ODD, QUIET, VALUE
+from games.search.searcher import Found, Limits, Searcher
+from games.search.table import LOWER, UPPER
+
+MATE_ENDS, DRAW_ENDS, LIMIT_ENDS, FORFEIT_ENDS = "won", "drawn", "limit", "forfeit"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How games are played: the limits of a search, random moves at the beginning and later, and the longest game."""
+
+    limits: Limits
+    random_plies: int = 0
+    explore: float = 0.0
+    plies: int = 160
+
+
+@dataclass(frozen=True)
+class Tree:
+    """Positions (k, words) inside search trees, values `low` and `high` (k,) in centipawns, first player's view, between
+    which a search proved theirs to lie (or infinite), and whether they are `quiet` (k,)."""
+
+    positions: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    quiet: np.ndarray
+
+
+@dataclass(frozen=True)
+class Episode:
+    """A game; values and scores are from the first player's point of view.
+
+    `line` (n + 1, words) positions and the n `moves` between them, of which the first `opening` were given or random. The
+    learner searched m of the positions: `line[ply]`. Each search led to one of `leaves` (m, words) and gave one of
+    `scores` (m,) in centipawns, and `wins` (m,) is -1 or 1 where it found a forced win. `explored` (m,): another move than
+    the search's was played. `predicted` (m,): the other side then played what the search expected, or it is the
+    learner's own other half. `outcome` is None where the game was broken off. `tree` has the positions
+    inside the searches' trees, if they were kept.
+    """
+
+    number: int
+    line: np.ndarray
+    moves: list[int]
+    opening: int
+    ply: np.ndarray
+    leaves: np.ndarray
+    scores: np.ndarray
+    wins: np.ndarray
+    explored: np.ndarray
+    predicted: np.ndarray
+    outcome: int | None
+    end: str
+    tree: Tree
+    seat: int | None = None  # which player the learner is; None: both
+
+    @property
+    def positions(self) -> np.ndarray:
+        """(m, words) positions searched."""
+        return self.line[self.ply]
+
+
+def play_episode(game: Game, searcher: Searcher, plan: Plan, number: int, seed: int, start: np.ndarray,
+                 opening: Sequence[int] = (), opponent: Player | None = None, first: int = 0,
+                 stop: Callable[[], bool] = lambda: False) -> Episode | None:
+    """Play game `number` from an opening; None if it was stopped. It depends on the arguments and the weights alone.
+
+    The searcher plays both sides, or against an opponent as player `first` (0 or 1).
+    """
+    rng = random.Random(f"{seed} game {number}")
+    second, play = game.contest.second_to_move, game.play
+    line, moves = [start], []
+    for move in opening:
+        line.append(play(line[-1], move, None))
+        moves.append(move)
+    _add_random(game, rng, plan.random_plies, line, moves)
+    given = len(moves)
+    seat = None if opponent is None else first
+    searcher.clear()
+    searcher.choose_by(rng.getrandbits(63) | 1)
+    if opponent is not None:
+        opponent.begin(f"{seed} game {number}")
+    ply, leaves, scores, wins, explored, predicted, kept, signs = [], [], [], [], [], [], [], []
+    expected: int | None = None
+    end = LIMIT_ENDS
+    while (outcome := game.result(line)) is None and len(moves) < plan.plies:
+        if stop():
+            return None
+        here = line[-1]
+        turn = int(second(here))
+        if seat is None or turn == seat:
+            found = searcher.search(line, plan.limits)
+            sign = -1 if turn else 1
+            ply.append(len(moves))
+            leaves.append(leaf_of(game, here, found))
+            scores.append(sign * found.value)
+            wins.append(0 if found.win_in is None else sign if found.win_in > 0 else -sign)
+            if len(searcher.kept):
+                kept.append(searcher.kept.copy())
+                signs.append(np.full(len(kept[-1]), sign))
+            move, other = found.move, False
+            if plan.explore and rng.random() < plan.explore:
+                legal = game.legal_moves(here)
+                move = legal[int(rng.random() * len(legal))]
+                other = move != found.move
+            explored.append(other)
+            predicted.append(seat is None)
+            expected = found.variation[1] if len(found.variation) > 1 and not other else None
+        else:
+            try:
+                move = opponent.choose(np.array(line), moves, None).move
+            except Forfeit:
+                outcome, end = (1 if turn else -1), FORFEIT_ENDS
+                break
+            if predicted:
+                predicted[-1] = move == expected
+        line.append(play(here, move, None))
+        moves.append(move)
+    if outcome is not None and end == LIMIT_ENDS:
+        end = MATE_ENDS if outcome else DRAW_ENDS
+    words = game.words
+    return Episode(number, np.array(line), moves, given, np.array(ply, np.int64),
+                   np.array(leaves, np.uint64).reshape(-1, words), np.array(scores, float), np.array(wins, np.int64),
+                   np.array(explored, bool), np.array(predicted, bool), outcome, end,
+                   tree_of(np.concatenate(kept or [np.zeros((0, words + MORE), np.uint64)]),
+                           np.concatenate(signs or [np.zeros(0)]), words), seat)
+
+
+def tree_of(kept: np.ndarray, signs: np.ndarray, words: int) -> Tree:
+    """What searches kept; `signs` (k,) are -1 where the second player was to move at the root."""
+    value = kept[:, words + VALUE].view(np.int64) / UNIT
+    facts = kept[:, words + FACTS].view(np.int64)
+    signs = np.where(facts & ODD, -signs, signs)
+    bound = facts & BOUND_MASK
+    least, most = np.where(bound == UPPER, -np.inf, value), np.where(bound == LOWER, np.inf, value)
+    return Tree(np.ascontiguousarray(kept[:, :words]), np.where(signs > 0, least, -most), np.where(signs > 0, most, -least),
+                (facts & QUIET) != 0)
+
+
+def leaf_of(game: Game, words: np.ndarray, found: Found) -> np.ndarray:
+    """The position at the end of a search's principal variation."""
+    for move in found.variation:
+        words = game.play(words, move, None)
+    return words
+
+
+def _add_random(game: Game, rng: random.Random, plies: int, line: list[np.ndarray], moves: list[int]) -> None:
+    """Add random moves, as many as wanted; a move that ends the game is not among them."""
+    for _ in range(plies):
+        legal = game.legal_moves(line[-1])
+        rng.shuffle(legal)
+        for move in legal:
+            line.append(game.play(line[-1], move, None))
+            if game.result(line) is None:
+                moves.append(move)
+                break
+            line.pop()
+        else:
+            return

@@ -1,0 +1,57 @@
+"""Update rules: the gradient of a batch to a change of the weights.
+
+A gradient is the sum over n positions of c (1 - v^2) * coefficient: what the values should rise by, per weight. A rule has
+a state, a dictionary of arrays of the weights' shape (stages, columns), and gives a step in units of its learning rate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+State = dict[str, np.ndarray]
+SMALL = 1e-12
+
+
+class Rule(NamedTuple):
+    """`names` of the arrays of its state, zeros at first; `step(state, gradient, n, t)`, which changes the state, for batch
+    t = 1, 2, ...; its own learning `rate`, in centipawns."""
+
+    names: tuple[str, ...]
+    step: Callable[[State, np.ndarray, int, int], np.ndarray]
+    rate: float
+
+
+def _sgd(state: State, gradient: np.ndarray, n: int, t: int) -> np.ndarray:
+    return gradient
+
+
+def _adam(state: State, gradient: np.ndarray, n: int, t: int) -> np.ndarray:
+    """Kingma and Ba 2015, with a short memory of the square: 0.99."""
+    mean = gradient / max(n, 1)
+    state["first"] += 0.1 * (mean - state["first"])
+    state["second"] += 0.01 * (mean**2 - state["second"])
+    return state["first"] / (1 - 0.9**t) / (np.sqrt(state["second"] / (1 - 0.99**t)) + SMALL)
+
+
+def _adagrad(state: State, gradient: np.ndarray, n: int, t: int) -> np.ndarray:
+    """Duchi, Hazan and Singer 2011."""
+    state["squares"] += gradient**2
+    return gradient / (np.sqrt(state["squares"]) + SMALL)
+
+
+def _coherence(state: State, gradient: np.ndarray, n: int, t: int) -> np.ndarray:
+    """Temporal coherence (Beal and Smith 1999): a weight's rate is |N| / A, the part of its changes that did not cancel."""
+    state["net"] += gradient
+    state["absolute"] += np.abs(gradient)
+    return gradient * np.abs(state["net"]) / np.maximum(state["absolute"], SMALL)
+
+
+RULES = {
+    "sgd": Rule((), _sgd, 1.0),  # KnightCap's step is 0.1, Homan's 0.255
+    "adam": Rule(("first", "second"), _adam, 3.0),
+    "adagrad": Rule(("squares",), _adagrad, 20.0),
+    "coherence": Rule(("net", "absolute"), _coherence, 3.0),
+}

@@ -1,0 +1,253 @@
+"""`tuner selfplay` from settings to a learned file."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from games.contest import PLIES, RULES, Openings, PlayedGame, Player
+from games.record import Game
+from games.search.searcher import UNLIMITED, Limits, Searcher
+from games.streams import InputError
+from tuner.engine import Engine, load_engine, parameter_path, quiescence_of
+from tuner.files import replace_file
+from tuner.interrupt import interrupts
+from tuner.match.entrants import PARAMETERS, understood
+from tuner.match.openings import Book, Generator, Opening
+from tuner.match.players import SearchPlayer
+from tuner.parameters import Parameters, read_parameters, write_parameters
+from tuner.progress import Display
+from tuner.runs import begin_folder, read_config, require_fresh, write_config
+from tuner.selfplay.folder import PARAMS, START, Folder
+from tuner.selfplay.learner import Learner, new_learner
+from tuner.selfplay.play import FORFEIT_ENDS, LIMIT_ENDS, Episode, Plan
+from tuner.selfplay.settings import SECTION, Settings
+from tuner.selfplay.watch import batch_line, progress_text, table_of
+from tuner.selfplay.workers import PAST, SELF, Seat, Workers
+from tuner.tuning import require_writable
+
+MEGABYTES = 1  # of a searcher's table: a search of some plies fills no more, and it is emptied for each game
+TREE_ROOM = 20_000  # positions of one search's tree that treestrap learns from
+WRITE_SECONDS = 5.0  # between two versions of params.yaml
+OPPONENT_MEGABYTES = 4
+
+
+@dataclass(frozen=True)
+class Result:
+    """What came of it: lines for people, plain data, and whether it was interrupted."""
+
+    lines: list[str]
+    plain: dict
+    interrupted: bool
+
+
+def new_run(settings: Settings, folder: Path, workers: int, output: Path | None) -> Result:
+    """Learn from the beginning, in a folder."""
+    require_fresh(folder)
+    if output is not None:
+        require_writable(output, ())
+    with Display() as display:
+        display.begin("starting")
+        engine, parameters = load_engine(settings.start, settings.terms)
+        _require_playable(engine.game, settings)
+        settings = replace(settings, evaluation=engine.composition.name)
+        learner = new_learner(engine, parameters, settings)
+        if not learner.free.any():
+            raise InputError("every number is held, by --fixed or `fixed` in the file: nothing to learn; free some")
+        opening = openings_of(engine, settings, display.note)
+        opening(0)
+        seats = [_seat(learner) for _ in range(workers)]
+        begin_folder(folder)
+        replace_file(folder / START, parameter_path(settings.start).read_bytes())
+        write_config(folder, SECTION, settings, "tuner " + shlex.join(sys.argv[1:]))
+        return _run(learner, opening, seats, folder, output, display)
+
+
+def resumed_run(folder: Path, workers: int, output: Path | None, games: int | None = None) -> Result:
+    """Go on with the run in a folder, perhaps for more games than it was to have."""
+    settings = read_config(folder, SECTION, Settings)
+    with Display() as display:
+        display.begin("starting")
+        engine, parameters = load_engine(folder / START, settings.terms)
+        if games is not None:
+            if games < settings.games and games % settings.batch:
+                games += settings.batch - games % settings.batch
+            settings = replace(settings, games=games)
+        if engine.composition.name != settings.evaluation:
+            display.note("the program or the machine is not the one that the run began with: games may differ from here on")
+        learner = new_learner(engine, parameters, settings)
+        return _run(learner, openings_of(engine, settings, display.note), [_seat(learner) for _ in range(workers)], folder,
+                    output, display)
+
+
+def free_folder(base: str = "selfplay") -> Path:
+    """A folder for a run that names none: the first of selfplay-1, selfplay-2, ... that is not there."""
+    number = 1
+    while os.path.lexists(f"{base}-{number}"):
+        number += 1
+    return Path(f"{base}-{number}")
+
+
+def _require_playable(game: Game, settings: Settings) -> None:
+    if game.searcher is None or game.contest is None:
+        raise InputError(f"{game.name} has no search to play with; its games come from elsewhere")
+    for name in settings.opponents:
+        if name in (SELF, PAST):
+            continue
+        named = understood(name)
+        if named.kind == PARAMETERS:
+            parameters = read_parameters(Path(named.what), load_engine(settings.start, settings.terms)[0].layout, named.game)
+            if parameters.game != game.name:
+                raise InputError(f"{name}: plays {parameters.game}, the learner {game.name}")
+
+
+def openings_of(engine: Engine, settings: Settings, note: Callable[[str], None]) -> Callable[[int], Opening]:
+    """Game number to its opening."""
+    game = engine.game
+    if settings.openings is None:
+        if settings.random_plies == 0:
+            return lambda number: Opening(game.start(), [])
+        searcher = engine.searcher(quiescence_of(engine, "classic"), megabytes=MEGABYTES) if settings.balanced else None
+        return Generator(game, settings.random_plies, settings.seed, searcher, note).opening
+    if os.path.exists(settings.openings):
+        if game.contest.openings is None:
+            raise InputError(f"{game.name} reads no openings; --random-plies N makes some")
+        return Book(game.contest.openings(settings.openings, note), "random", settings.seed).opening
+    try:
+        start = game.position(settings.openings)
+    except ValueError as problem:
+        raise InputError(f"--openings {settings.openings}: neither a file nor a position: {problem}") from None
+    return Book(Openings(start[None]), "sequential", settings.seed).opening
+
+
+def plan_of(settings: Settings) -> Plan:
+    """How its games are played."""
+    limits = Limits(depth=settings.depth) if settings.depth is not None else Limits(nodes=settings.nodes or UNLIMITED)
+    return Plan(limits, settings.random_plies if settings.openings else 0, settings.explore, settings.plies)
+
+
+def _seat(learner: Learner) -> Seat:
+    engine, settings = learner.engine, learner.settings
+    control = _control(settings)
+
+    def make_searcher(parameters: Parameters, playing: bool) -> Searcher:
+        searcher = engine.searcher(parameters, playing, MEGABYTES, lean=False)
+        if learner.backup.harvests and not playing:
+            tree = settings.backup == "treestrap"
+            searcher.harvest(TREE_ROOM if tree else 1, 1 if tree else settings.depth)
+        return searcher
+
+    def make_opponent(name: str) -> Player:
+        named = understood(name)
+        if named.kind == PARAMETERS:
+            parameters = read_parameters(Path(named.what), engine.layout, engine.game.name, add_missing=True)
+            return SearchPlayer(engine.game, engine.searcher(parameters, True, OPPONENT_MEGABYTES), control)
+        if engine.game.contest.external is None or named.kind not in engine.game.contest.protocols:
+            raise InputError(f"{name}: not a player of {engine.game.name} to learn from")
+        return engine.game.contest.external(named.kind, named.what, {}, control, None)
+
+    return Seat(learner, make_searcher, make_opponent, lambda searcher: SearchPlayer(engine.game, searcher, control))
+
+
+def _control(settings: Settings):
+    from games.contest import Control
+
+    return Control(depth=settings.depth, nodes=settings.nodes)
+
+
+def _run(learner: Learner, opening: Callable[[int], Opening], seats: list[Seat], path: Path, output: Path | None,
+         display: Display) -> Result:
+    settings, engine = learner.settings, learner.engine
+    folder = Folder(path, f"games{engine.game.suffixes[0]}")
+    started, written = time.process_time(), time.monotonic()
+    try:
+        if folder.restore(learner):
+            display.note(f"{learner.batches * settings.batch:,} games were played before")
+        else:
+            folder.checkpoint(learner)
+        before = folder.history()
+        spent = before[-1]["cpu_seconds"] if before else 0.0
+        display.note(table_of(engine.layout, learner))
+        display.begin("playing", settings.games)
+        date = time.strftime("%Y.%m.%d")
+        interrupted = False
+        with interrupts() as asked, Workers(learner, plan_of(settings), opening, seats) as workers:
+            for episodes in workers.batches(asked):
+                played = learner.kept[workers.version(learner.batches)]
+                new, keys = _without_duplicates(episodes, folder.keys)
+                watched = learner.learn(new, played)
+                line = batch_line(engine.layout, learner, episodes, len(episodes) - len(new), watched,
+                                  spent + time.process_time() - started)
+                folder.append(learner, line, _texts(engine.game, episodes, date), keys)
+                display.playing(progress_text(line), line["games"])
+                if time.monotonic() - written > WRITE_SECONDS:
+                    _write(path / PARAMS, learner, line)
+                    written = time.monotonic()
+                if display.console.is_terminal is False and learner.batches % 50 == 0:
+                    display.note(progress_text(line))
+            interrupted = asked.is_set()
+        history = folder.history()
+        last = history[-1] if history else {"games": 0, "cpu_seconds": 0.0}
+        _write(path / PARAMS, learner, last)
+        if output is not None:
+            _write(output, learner, last)
+    finally:
+        folder.close()
+    plain = {"command": "selfplay", "folder": str(path), "output": str(output) if output else str(path / PARAMS),
+             "interrupted": interrupted, **last}
+    lines = [f"learnt from {last['games']:,} games in {last['cpu_seconds']:.1f} CPU s: {plain['output']}",
+             *table_of(engine.layout, learner).splitlines()]
+    if interrupted:
+        lines.append(f"interrupted; go on with: tuner selfplay --resume {shlex.quote(str(path))}")
+    else:
+        lines.append(f"see whether it is better: tuner match {shlex.quote(plain['output'])} {settings.start} --games 400")
+    return Result(lines, plain, interrupted)
+
+
+def _without_duplicates(episodes: list[Episode], seen: set[int]) -> tuple[list[Episode], list[int]]:
+    """Episodes whose moves were not played before, and the keys of all."""
+    new, keys = [], []
+    for episode in episodes:
+        key = key_of(episode)
+        if key not in seen and key not in keys:
+            new.append(episode)
+        keys.append(key)
+    return new, keys
+
+
+def key_of(episode: Episode) -> int:
+    """A number for a game: the same for the same moves from the same position."""
+    import hashlib
+
+    digest = hashlib.blake2b(episode.line[0].tobytes() + np.array(episode.moves, np.uint32).tobytes(), digest_size=8)
+    return int.from_bytes(digest.digest(), "little")
+
+
+def _texts(game: Game, episodes: list[Episode], date: str) -> str:
+    """The games for a file of games, if the game has such."""
+    if game.contest.text is None:
+        return ""
+    return "".join(game.contest.text(_played(episode, date)) for episode in episodes)
+
+
+def _played(episode: Episode, date: str) -> PlayedGame:
+    names = ("learner", "learner") if episode.seat is None else ("learner", "opponent")[::1 - 2 * episode.seat]
+    end = {LIMIT_ENDS: PLIES, FORFEIT_ENDS: "crash"}.get(episode.end, RULES)
+    loser = None if not episode.outcome else int(episode.outcome > 0)
+    return PlayedGame(episode.line, episode.moves, episode.opening, [], [], episode.outcome, end, loser, "", names,
+                      str(episode.number + 1), "?", date, "tuner selfplay")
+
+
+def _write(path: Path, learner: Learner, line: dict) -> None:
+    """The weights that play, as a parameter file."""
+    settings = learner.settings
+    learned = {"command": "selfplay", "start": Path(settings.start).name, "backup": settings.backup, "lambda": settings.trace,
+               "seed": settings.seed, "games": line["games"], "cpu_seconds": round(line["cpu_seconds"], 1)}
+    write_parameters(path, learner.parameters.with_weights(learner.average, learned=learned, standard_errors=None))

@@ -1,0 +1,40 @@
+"""Everything that learning from self-play is told and that changes its result: what `config.yaml` of its folder holds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+SECTION = "selfplay"
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The options of `tuner selfplay` by their names. `evaluation` is a hash of the terms and the program."""
+
+    start: str
+    games: int
+    depth: int | None = 3
+    nodes: int | None = None
+    random_plies: int = 4
+    openings: str | None = None
+    balanced: bool = False
+    explore: float = 0.0
+    plies: int = 160
+    opponents: tuple[str, ...] = ("self",)
+    backup: str = "td-leaf"
+    trace: float = 0.7
+    gated: bool = False
+    blunders: bool = True
+    truncated: str = "value"
+    rule: str = "adam"
+    rate: float | None = None
+    decay: float = 200.0
+    floor: float = 0.1
+    average: float = 0.99
+    batch: int = 8
+    lag: int = 1
+    fixed: tuple[str, ...] = ()
+    noise: float = 0.0
+    seed: int = 1
+    terms: tuple[str, ...] = ()
+    evaluation: str | None = None

@@ -1,0 +1,49 @@
+"""What to watch while it learns: whether games stay healthy, and what the pieces are worth."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tuner.layout import Layout, Place
+from tuner.selfplay.learner import Learner
+from tuner.selfplay.play import DRAW_ENDS, LIMIT_ENDS, Episode
+
+
+def headline_places(layout: Layout) -> list[Place]:
+    """The single numbers of the first term: for chess the values of the pieces."""
+    return [place for place in layout.places if place.term == layout.places[0].term and place.size == 1]
+
+
+def headline(layout: Layout, weights: np.ndarray) -> dict[str, float]:
+    """Their weights, the mean over the stages, in centipawns."""
+    return {place.name: float(weights[:, place.columns].mean()) for place in headline_places(layout)}
+
+
+def batch_line(layout: Layout, learner: Learner, episodes: list[Episode], duplicates: int, watched: dict,
+               cpu_seconds: float) -> dict:
+    """A batch for the history: shares are of its games, `plies` the mean length, `squares` the mean square of the errors,
+    `step` and `drift` the mean change of a weight by this batch and since the start, `static` the share of leaves whose
+    evaluation is the score."""
+    n = len(episodes)
+    games = min(learner.batches * learner.settings.batch, learner.settings.games)
+    return {"batch": learner.batches, "games": games, "cpu_seconds": round(cpu_seconds, 3),
+            "draws": sum(episode.end == DRAW_ENDS for episode in episodes) / n,
+            "broken_off": sum(episode.end == LIMIT_ENDS for episode in episodes) / n,
+            "plies": sum(len(episode.moves) for episode in episodes) / n, "duplicates": duplicates,
+            **{key: float(f"{value:.6g}") for key, value in watched.items()},
+            "values": {name: round(value, 2) for name, value in headline(layout, learner.average).items()}}
+
+
+def progress_text(line: dict) -> str:
+    """A batch in a line: the values in units of the first, and the canaries."""
+    unit = next(iter(line["values"].values()), 0.0) or 1.0
+    values = " ".join(f"{name} {value / unit:.2f}" for name, value in list(line["values"].items())[1:])
+    return (f"{line['games']:,} games  {values}  draws {line['draws'] + line['broken_off']:.0%}  {line['plies']:.0f} plies  "
+            f"static {line['static']:.0%}  d2 {line['squares']:.4f}")
+
+
+def table_of(layout: Layout, learner: Learner) -> str:
+    """What the single numbers of the first term are and were, in units of the first."""
+    before, now = (headline(layout, weights) for weights in (learner.parameters.weights, learner.average))
+    units = [next(iter(values.values()), 0.0) or 1.0 for values in (before, now)]
+    return "  ".join(f"{name} {value / units[1]:.2f} ({before[name] / units[0]:.2f})" for name, value in now.items())
