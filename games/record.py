@@ -83,8 +83,10 @@ class Game:
     move_text: Callable[[np.ndarray, int], str]
     move_name: Callable[[np.ndarray, int], str]  # without a board to look at: e2e4
     move_named: Callable[[np.ndarray, str], int]  # ValueError if no legal move has that name
+    plies: Callable[[np.ndarray], np.ndarray]  # played before positions (n, words) of one game, up to a constant
     read: Callable[[str, ReadOptions, ReadReport, Callable[[str], None]], Iterator[PositionBatch]]
     suffixes: tuple[str, ...]  # of files with games
+    of_games: Callable[[str], bool] = lambda name: True  # whether a file of that name holds games, not labelled positions
     searcher: Callable[[int, int, bool, float, int], Searcher] | None = None  # see games.search.searcher; None: no search
     contest: Contest | None = None  # what matches need beyond the rules; None: no matches
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from games.record import ReadOptions, ReadReport
+from games.record import PositionBatch, ReadOptions, ReadReport
 from games.streams import InputError
 from tuner import __version__
 from tuner.dataset import Dataset, DatasetWriter, open_dataset
@@ -50,12 +50,12 @@ def expand(sources: Sequence[str], suffixes: Sequence[str]) -> list[str]:
 
 
 def build(engine: Engine, sources: Sequence[str], target: Path, options: ReadOptions, quiescence: Parameters | None,
-          note: Callable[[str], None],
-          progress: Callable[[ReadReport], None] = lambda report: None) -> tuple[Dataset, BuildReport]:
+          note: Callable[[str], None], progress: Callable[[ReadReport], None] = lambda report: None,
+          teach: Callable[[PositionBatch], PositionBatch] | None = None) -> tuple[Dataset, BuildReport]:
     """Read games into a new dataset at `target`; returns it and what became of the games.
 
-    `quiescence` are the parameters for quiet and resolved positions; None if none are asked for. InputError if no
-    position is left.
+    `quiescence` are the parameters for quiet and resolved positions; None if none are asked for. `teach` puts other targets
+    in place of the outcomes. InputError if no position is left.
     """
     packed = None
     if quiescence is not None:
@@ -67,6 +67,7 @@ def build(engine: Engine, sources: Sequence[str], target: Path, options: ReadOpt
         last = None
         for source in expand(sources, engine.game.suffixes):
             for batch in read(source, options, report, note):
+                batch = teach(batch) if teach else batch
                 try:
                     rows = counter.count(batch.positions)
                 except OverflowError as problem:

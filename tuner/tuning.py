@@ -10,13 +10,15 @@ import shlex
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from games.record import ReadOptions, ReadReport
+from games.record import Game, ReadOptions, ReadReport
 from games.streams import InputError
 from tuner import __version__
-from tuner.dataset import Dataset
+from tuner.bootstrap import search_values, taught
+from tuner.build import expand
+from tuner.dataset import Dataset, is_dataset
 from tuner.engine import load_engine, quiescence_of
 from tuner.files import replace_file, temporary_name
 from tuner.fit import FitOptions, FitResult, fit
@@ -35,6 +37,10 @@ class TuneOptions:
     reading: ReadOptions = ReadOptions()
     quiescence: str = "classic"
     terms: tuple[str, ...] = ()
+    method: str = "auto"
+    depth: int = 4
+    trace: float | None = None
+    workers: int = 1
     loss: str = "cross-entropy"
     learner: str = "newton"
     gradient: str = "analytic"
@@ -54,8 +60,9 @@ class TuneOptions:
     def fitting(self) -> FitOptions:
         learning = LearnerOptions(gradient=self.gradient, iterations=self.iterations, learning_rate=self.learning_rate,
                                   batch=self.batch, seed=self.seed)
+        # targets from searches are on the scale of the evaluation that searched
         return FitOptions(self.loss, self.learner, learning, self.held_out, self.prior, self.fixed, self.only,
-                          self.scale is None, self.intercept, True, self.seed)
+                          self.scale is None and self.method == "logistic", self.intercept, True, self.seed)
 
 
 def tune(start: str, sources: Sequence[str], output: Path, options: TuneOptions) -> dict:
@@ -69,10 +76,19 @@ def tune(start: str, sources: Sequence[str], output: Path, options: TuneOptions)
         if options.scale is not None:
             parameters = parameters.with_weights(parameters.weights, scale=options.scale)
         _check_names(parameters, options)
+        if options.method == "auto":
+            options = replace(options, method=method_for(engine.game, parameters, sources))
+            if options.method == "rootstrap":
+                display.note(f"towards what searches {options.depth} plies deep find (rootstrap); --method logistic learns from "
+                             "the results alone")
+        teach = None
+        if options.method == "rootstrap":
+            if engine.game.searcher is None:
+                raise InputError(f"--method rootstrap: {engine.game.name} has no search; learn with --method logistic")
+            teach = taught(engine, search_values(engine, parameters, options.depth, options.workers), options.trace or 0.0)
         display.begin("reading")
-
         data, report = dataset_of(engine, sources, folder, options.reading,
-                                  quiescence_of(engine, options.quiescence), display.note, display.reading)
+                                  quiescence_of(engine, options.quiescence), display.note, display.reading, teach)
         read = report_line(report) if report else ""
         require_learnable(data, read)
         if read:
@@ -89,6 +105,16 @@ def tune(start: str, sources: Sequence[str], output: Path, options: TuneOptions)
         if options.run:
             _write_run(options.run, plain, options, result, output)
     return plain
+
+
+def method_for(game: Game, parameters: Parameters, sources: Sequence[str]) -> str:
+    """How to learn where nobody says: from searches if there is an evaluation to search with and games to search in.
+
+    Labelled positions are few a game, and somebody has said what each is worth.
+    """
+    files = [source for source in sources if source != "-" and not is_dataset(source)]
+    searchable = game.searcher is not None and parameters.weights.any() and len(files) == len(sources)
+    return "rootstrap" if searchable and all(game.of_games(file) for file in expand(files, game.suffixes)) else "logistic"
 
 
 def require_writable(output: Path, sources: Sequence[str]) -> None:
@@ -157,8 +183,9 @@ def describe(start: str, output: Path, data: Dataset, options: TuneOptions, resu
 
     return {
         "command": "tuner " + shlex.join(sys.argv[1:]), "version": __version__, "seed": options.seed, "start": str(start),
-        "output": str(output), "data": data.manifest["sources"], "method": "logistic", "loss": options.loss,
-        "learner": options.learner, "iterations": len(result.history) - 1, "games": result.games,
+        "output": str(output), "data": data.manifest["sources"], "method": options.method,
+        **({"depth": options.depth, "lambda": options.trace or 0.0} if options.method != "logistic" else {}),
+        "loss": options.loss, "learner": options.learner, "iterations": len(result.history) - 1, "games": result.games,
         "positions": result.positions, "loss_before": known(result.loss_before), "loss_after": known(result.loss_after),
         "held_out_games": result.held_out_games, "held_out_positions": result.held_out_positions,
         "held_out_before": known(result.held_out_before), "held_out_after": known(result.held_out_after),

@@ -44,6 +44,12 @@ def result(line: list[np.ndarray]) -> int | None:
     return 0 if np.count_nonzero(np.asarray(line[-clock - 1:])[:, 9] == words[9]) >= 3 else None
 
 
+def plies(positions: np.ndarray) -> np.ndarray:
+    """Half-moves before positions (n, 10), by their move numbers."""
+    state = positions[:, 8].astype(np.int64)
+    return 2 * (state >> 32 & 0xFFFF) + (state & 1)
+
+
 def draw(words: np.ndarray) -> str:
     """The board as text, White at the bottom."""
     rows = []
@@ -55,13 +61,17 @@ def draw(words: np.ndarray) -> str:
     return "\n".join([*rows, "", "   a b c d e f g h"])
 
 
+def of_games(name: str) -> bool:
+    """Whether a file of this name holds games; else it holds labelled positions."""
+    return not plain_name(str(name).lower()).endswith((".epd", ".fen"))
+
+
 def read(source: str, options: ReadOptions, report: ReadReport, note: Callable[[str], None]) -> Iterator[PositionBatch]:
     """Read PGN, or labelled positions where the file's name ends in .epd or .fen (before .gz, .bz2, .zst or .zip).
 
     By default quiet positions of games from the ninth ply on, and all labelled positions: somebody chose those.
     """
-    name = plain_name(str(source).lower())
-    reader, usual = (epd, "all") if name.endswith((".epd", ".fen")) else (pgn, "quiet")
+    reader, usual = (pgn, "quiet") if of_games(source) else (epd, "all")
     options = replace(options, positions=usual if options.positions == "auto" else options.positions,
                       skip_start=OPENING_PLIES if options.skip_start is None else options.skip_start)
     return reader.read(source, options, report, note)
@@ -70,7 +80,7 @@ def read(source: str, options: ReadOptions, report: ReadReport, note: Callable[[
 GAME = Game(
     name="chess", words=WORDS, stages=("mg", "eg"), start=START.copy, legal_moves=moves_of, play=after,
     result=result, position=position, text=fen, draw=draw, move_text=san, move_name=move_name,
-    move_named=move_named, read=read, suffixes=(".pgn", ".epd", ".fen"), searcher=searcher,
+    move_named=move_named, plies=plies, read=read, of_games=of_games, suffixes=(".pgn", ".epd", ".fen"), searcher=searcher,
     contest=CONTEST)
 
 __all__ = ["GAME", "LETTERS"]

@@ -46,6 +46,11 @@ def second_to_move(words: np.ndarray) -> bool:
     return x.bit_count() > o.bit_count()
 
 
+def plies(positions: np.ndarray) -> np.ndarray:
+    """Men on the board of positions (n, 2)."""
+    return np.array([sum(word.bit_count() for word in row) for row in positions.tolist()])
+
+
 def game_text(game: PlayedGame) -> str:
     """A game as a line of a file, see `games.tictactoe.files`."""
     names = " ".join(NAMES[move] for move in game.moves)
@@ -57,5 +62,5 @@ GAME = Game(
     legal_moves=lambda words: rules.legal_moves(words).tolist(), result=result,
     play=lambda words, move, random=None: rules.play(words, move), position=position, text=text,
     draw=lambda words: text(words)[:-2].replace("/", "\n"), move_text=lambda words, move: NAMES[move],
-    move_name=lambda words, move: NAMES[move], move_named=move_named,
+    move_name=lambda words, move: NAMES[move], move_named=move_named, plies=plies,
     read=read, suffixes=(".ttt",), contest=Contest(second_to_move, text=game_text))

@@ -5,7 +5,17 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from tuner.options import add_read_options, add_term_options, at_least_one, between, positive, read_options, share
+from tuner.options import (
+    add_read_options,
+    add_term_options,
+    at_least_one,
+    between,
+    positive,
+    processors,
+    read_options,
+    share,
+    unit,
+)
 
 EXAMPLE = """example:
   tuner tune classic games.pgn.zst -o learned.yaml
@@ -19,8 +29,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                         help="files of games or labelled positions (also .gz, .bz2, .zst), folders of them, datasets, or -")
     parser.add_argument("-o", "--output", metavar="OUT", required=True, help="parameter file to write")
     group = parser.add_argument_group("learning")
-    group.add_argument("--method", choices=("logistic",), default="logistic",
-                       help="logistic (default): regression of the results on the positions, TD(1)")
+    group.add_argument("--method", choices=("auto", "logistic", "rootstrap"), default="auto",
+                       help="logistic: regression of the results on the positions, TD(1); rootstrap: towards what a search of "
+                            "each position finds; auto (default): rootstrap, if there are games and an evaluation to search "
+                            "them with")
+    group.add_argument("--depth", type=at_least_one, default=4, metavar="N", help="plies of those searches (default: 4)")
+    group.add_argument("--lambda", dest="trace", type=unit, metavar="L",
+                       help="rootstrap: weight of what comes later in the game, per ply (default: 0, the search alone)")
+    group.add_argument("--workers", type=at_least_one, default=processors(), metavar="N",
+                       help="threads that search; changes nothing about the result (default: the processors that there are)")
     group.add_argument("--loss", choices=("cross-entropy", "mse"), default="cross-entropy",
                        help="cross-entropy (default) or mean squared error of the win probability")
     group.add_argument("--learner", choices=("newton", "lbfgs", "adam", "sgd"), default="newton", help="default: newton")
@@ -56,6 +73,7 @@ def run(arguments: argparse.Namespace) -> dict:
     result = tuning.tune(
         arguments.params, arguments.games, Path(arguments.output), tuning.TuneOptions(
             reading=read_options(arguments), quiescence=arguments.quiescence, terms=tuple(arguments.terms),
+            method=arguments.method, depth=arguments.depth, trace=arguments.trace, workers=min(arguments.workers, 512),
             loss=arguments.loss, learner=arguments.learner, gradient=gradient, learning_rate=arguments.learning_rate,
             iterations=arguments.iterations, batch=arguments.batch, held_out=arguments.held_out,
             prior=arguments.prior, fixed=tuple(arguments.fixed), only=tuple(arguments.only), scale=arguments.scale,

@@ -19,9 +19,9 @@ from games.streams import InputError
 from tuner.engine import Engine, load_engine, parameter_path, quiescence_of
 from tuner.files import replace_file
 from tuner.interrupt import interrupts
-from tuner.match.entrants import PARAMETERS, understood
+from tuner.match.entrants import PARAMETERS, RANDOM, understood
 from tuner.match.openings import Book, Generator, Opening
-from tuner.match.players import SearchPlayer
+from tuner.match.players import RandomPlayer, SearchPlayer
 from tuner.parameters import Parameters, read_parameters, write_parameters
 from tuner.progress import Display
 from tuner.runs import begin_folder, read_config, require_fresh, write_config
@@ -30,7 +30,7 @@ from tuner.selfplay.learner import Learner, new_learner
 from tuner.selfplay.play import FORFEIT_ENDS, LIMIT_ENDS, Episode, Plan
 from tuner.selfplay.settings import SECTION, Settings
 from tuner.selfplay.watch import batch_line, progress_text, table_of
-from tuner.selfplay.workers import PAST, SELF, Seat, Workers
+from tuner.selfplay.workers import Seat, Workers
 from tuner.tuning import require_writable
 
 MEGABYTES = 1  # of a searcher's table: a search of some plies fills no more, and it is emptied for each game
@@ -63,7 +63,7 @@ def new_run(settings: Settings, folder: Path, workers: int, output: Path | None)
             raise InputError("every number is held, by --fixed or `fixed` in the file: nothing to learn; free some")
         opening = openings_of(engine, settings, display.note)
         opening(0)
-        seats = [_seat(learner) for _ in range(workers)]
+        seats = _seats(learner, workers)
         begin_folder(folder)
         replace_file(folder / START, parameter_path(settings.start).read_bytes())
         write_config(folder, SECTION, settings, "tuner " + shlex.join(sys.argv[1:]))
@@ -83,8 +83,7 @@ def resumed_run(folder: Path, workers: int, output: Path | None, games: int | No
         if engine.composition.name != settings.evaluation:
             display.note("the program or the machine is not the one that the run began with: games may differ from here on")
         learner = new_learner(engine, parameters, settings)
-        return _run(learner, openings_of(engine, settings, display.note), [_seat(learner) for _ in range(workers)], folder,
-                    output, display)
+        return _run(learner, openings_of(engine, settings, display.note), _seats(learner, workers), folder, output, display)
 
 
 def free_folder(base: str = "selfplay") -> Path:
@@ -98,14 +97,6 @@ def free_folder(base: str = "selfplay") -> Path:
 def _require_playable(game: Game, settings: Settings) -> None:
     if game.searcher is None or game.contest is None:
         raise InputError(f"{game.name} has no search to play with; its games come from elsewhere")
-    for name in settings.opponents:
-        if name in (SELF, PAST):
-            continue
-        named = understood(name)
-        if named.kind == PARAMETERS:
-            parameters = read_parameters(Path(named.what), load_engine(settings.start, settings.terms)[0].layout, named.game)
-            if parameters.game != game.name:
-                raise InputError(f"{name}: plays {parameters.game}, the learner {game.name}")
 
 
 def openings_of(engine: Engine, settings: Settings, note: Callable[[str], None]) -> Callable[[int], Opening]:
@@ -133,6 +124,18 @@ def plan_of(settings: Settings) -> Plan:
     return Plan(limits, settings.random_plies if settings.openings else 0, settings.explore, settings.plies)
 
 
+def _seats(learner: Learner, workers: int) -> list[Seat]:
+    seats: list[Seat] = []
+    try:
+        for _ in range(workers):
+            seats.append(_seat(learner))
+    except BaseException:
+        for seat in seats:
+            seat.close()
+        raise
+    return seats
+
+
 def _seat(learner: Learner) -> Seat:
     engine, settings = learner.engine, learner.settings
     control = _control(settings)
@@ -146,6 +149,10 @@ def _seat(learner: Learner) -> Seat:
 
     def make_opponent(name: str) -> Player:
         named = understood(name)
+        if named.game not in (None, engine.game.name):
+            raise InputError(f"--opponent {name}: plays {named.game}, the learner {engine.game.name}")
+        if named.kind == RANDOM:
+            return RandomPlayer(engine.game)
         if named.kind == PARAMETERS:
             parameters = read_parameters(Path(named.what), engine.layout, engine.game.name, add_missing=True)
             return SearchPlayer(engine.game, engine.searcher(parameters, True, OPPONENT_MEGABYTES), control)

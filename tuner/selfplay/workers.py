@@ -20,16 +20,26 @@ END_SECONDS = 15.0  # that threads get to end in
 
 
 class Seat:
-    """One thread's searcher, and its opponents, made when they are first needed."""
+    """One thread's searcher and its opponents. InputError if one of them cannot be started."""
 
     def __init__(self, learner: Learner, make_searcher: Callable[[Parameters, bool], Searcher],
                  make_opponent: Callable[[str], Player], past_player: Callable[[Searcher], Player]) -> None:
-        self._learner, self._make_opponent, self._past_player = learner, make_opponent, past_player
-        self._make_searcher = make_searcher
+        self._learner = learner
         self.searcher = make_searcher(learner.parameters, False)
         self._bound = -1
+        names = dict.fromkeys(learner.settings.opponents)
         self._past: tuple[Searcher, Player] | None = None
+        if PAST in names:
+            searcher = make_searcher(learner.parameters, True)
+            self._past = searcher, past_player(searcher)
         self._others: dict[str, Player] = {}
+        try:
+            for name in names:
+                if name not in (SELF, PAST):
+                    self._others[name] = make_opponent(name)
+        except BaseException:
+            self.close()
+            raise
 
     def sit(self, version: int) -> None:
         """Play with the weights after so many batches."""
@@ -42,12 +52,7 @@ class Seat:
         if name == SELF:
             return None
         if name != PAST:
-            if name not in self._others:
-                self._others[name] = self._make_opponent(name)
             return self._others[name]
-        if self._past is None:
-            searcher = self._make_searcher(self._learner.parameters, True)
-            self._past = searcher, self._past_player(searcher)
         spacing = spacing_at(version)
         self._bind(self._past[0], int(draw * (version // spacing + 1)) * spacing)
         return self._past[1]

@@ -1,0 +1,146 @@
+"""`tuner selfplay` as people run it: what lies in its folder, and that nothing but the settings decides what is learnt."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import chess.pgn
+import numpy as np
+import pytest
+
+from tests.commands.support import done, tuner
+from tests.games.support import REPOSITORY
+from tuner.engine import load_parameters
+
+SHORT = ("--depth", 1, "--batch", 4, "--plies", 60)
+
+
+def learned(folder: Path) -> dict[str, np.ndarray]:
+    """What a checkpoint says of the learner."""
+    with np.load(folder / "checkpoint.npz", allow_pickle=False) as saved:
+        return {name: saved[name] for name in saved.files if name != "sizes"}
+
+
+def same(a: Path, b: Path) -> bool:
+    first, second = learned(a), learned(b)
+    return first.keys() == second.keys() and all((first[name] == second[name]).all() for name in first) and (
+        (a / "games.pgn").read_text() == (b / "games.pgn").read_text())
+
+
+def test_a_run_leaves_a_playable_file_its_history_and_its_games(tmp_path):
+    ran = done("selfplay", "material", "--games", 10, *SHORT, "--run", tmp_path / "run", "-o", tmp_path / "out.yaml",
+               "--workers", 2)
+    assert "learnt from 10 games" in ran.out and "pawn 1.00" in ran.out and "tuner match" in ran.out
+    history = [json.loads(line) for line in (tmp_path / "run" / "history.jsonl").read_text().splitlines()]
+    assert [line["games"] for line in history] == [4, 8, 10]
+    assert list(history[0]["values"]) == ["pawn", "knight", "bishop", "rook", "queen"]
+    assert {"draws", "broken_off", "plies", "static", "drift", "squares"} <= history[0].keys()
+    weights = load_parameters(tmp_path / "run" / "params.yaml").weights
+    assert (weights == load_parameters(tmp_path / "out.yaml").weights).all()
+    moved = np.abs(weights - load_parameters("material").weights) > 0
+    assert moved.mean() > 0.3
+    with open(tmp_path / "run" / "games.pgn") as stream:
+        games = list(iter(lambda: chess.pgn.read_game(stream), None))
+    assert len(games) == 10 and not any(game.errors for game in games)
+    assert [game.headers["Round"] for game in games] == [str(number) for number in range(1, 11)]
+    for game in games:
+        board = game.end().board()
+        assert board.outcome(claim_draw=True) is not None or game.headers["Result"] == "*" and board.ply() == 60
+
+
+@pytest.mark.parametrize("more", [
+    ("--opponent", "self", "--opponent", "past", "--opponent", "random", "--no-blunders"), ("--backup", "td", "--lag", 0),
+    ("--backup", "rootstrap", "--gated", "--learner", "sgd"), ("--backup", "treestrap", "--learner", "coherence"),
+    ("--nodes", 60, "--learner", "adagrad", "--balanced"), ("--explore", 0.1, "--noise", 2, "--truncated", "draw")],
+    ids=lambda more: " ".join(map(str, more)))
+def test_the_number_of_workers_changes_nothing(tmp_path, more):
+    start = [option for option in SHORT if "--nodes" not in more or option not in ("--depth", 1)]
+    for workers in (1, 3):
+        done("selfplay", "material", "--games", 14, *start, *more, "--run", tmp_path / str(workers), "--workers", workers)
+    assert same(tmp_path / "1", tmp_path / "3")
+    assert (learned(tmp_path / "1")["weights"] != load_parameters("material").weights).any()
+
+
+def test_killed_at_any_moment_a_run_goes_on_to_the_same_weights(tmp_path):
+    settings = ["--games", "40", *map(str, SHORT), "--workers", "2"]
+    done("selfplay", "material", *settings, "--run", tmp_path / "whole")
+    folder, dice, kills = tmp_path / "killed", random.Random(4), 0
+    arguments = ["selfplay", "material", *settings, "--run", str(folder)]
+    while kills < 6:
+        process = subprocess.Popen([sys.executable, "-m", "tuner", *arguments], cwd=REPOSITORY, start_new_session=True,
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        until = time.monotonic() + 60
+        while not (folder / "checkpoint.npz").exists() and process.poll() is None and time.monotonic() < until:
+            time.sleep(0.01)
+        time.sleep(dice.random() * 0.5)
+        if process.poll() is not None:
+            break
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        kills += 1
+        arguments = ["selfplay", "--resume", str(folder), "--workers", "1"]
+    assert kills
+    done("selfplay", "--resume", folder)
+    assert same(tmp_path / "whole", folder)
+    before = (folder / "games.pgn").read_text()
+    done("selfplay", "--resume", folder, "--games", 44)
+    assert (folder / "games.pgn").read_text().startswith(before) and len(learned(folder)["kept"]) >= 2
+
+
+def test_a_fixed_number_stays_and_bounds_hold(tmp_path):
+    text = Path("params/chess/material.yaml").read_text() + "bounds:\n  material.queen: [1199.5, 1200.5]\n"
+    (tmp_path / "mine.yaml").write_text(text)
+    done("selfplay", tmp_path / "mine.yaml", "--games", 12, *SHORT, "--run", tmp_path / "run", "--fixed", "material.pawn")
+    weights = load_parameters(tmp_path / "run" / "params.yaml").weights
+    assert (weights[:, 0] == 100).all() and (np.abs(weights[:, 4] - 1200) <= 0.5).all()
+    assert (weights[:, 1] != 400).any()
+
+
+def test_games_begin_where_they_are_told_to(tmp_path):
+    position = "1k6/8/2K5/3R4/8/8/8/8 w - - 0 1"
+    done("selfplay", "material", "--games", 8, "--depth", 2, "--openings", position, "--explore", 0.2, "--run", tmp_path / "run")
+    with open(tmp_path / "run" / "games.pgn") as stream:
+        games = list(iter(lambda: chess.pgn.read_game(stream), None))
+    assert {game.headers["FEN"] for game in games} == {position}
+
+
+def test_the_same_game_is_learnt_from_once(tmp_path):
+    """From one position, without anything random but the choice among equals, games repeat."""
+    position = "7k/8/5K2/6Q1/8/8/8/8 w - - 0 1"
+    done("selfplay", "classic", "--games", 16, "--depth", 3, "--openings", position, "--run", tmp_path / "run")
+    history = [json.loads(line) for line in (tmp_path / "run" / "history.jsonl").read_text().splitlines()]
+    assert sum(line["duplicates"] for line in history) > 4
+
+
+@pytest.mark.parametrize(("command", "said"), [
+    ("selfplay nowhere", "nowhere: no such file"),
+    ("selfplay tictactoe/classic", "tictactoe has no search"),
+    ("selfplay --lambda 2", "'2' is not a number from 0 to 1"),
+    ("selfplay --backup treestrap --nodes 100", "--backup treestrap: needs searches of one depth"),
+    ("selfplay --backup rootstrap --no-blunders", "--no-blunders: a rule for td and td-leaf"),
+    ("selfplay --fixed * --run new", "every number is held"),
+    ("selfplay --openings nonsense --run new", "--openings nonsense: neither a file nor a position"),
+    ("selfplay --opponent uci:nobody --games 2 --run new", "nobody: no such program"),
+    ("selfplay --resume new", "new: holds no selfplay"),
+    ("selfplay --resume new --depth 3", "--depth: a run that goes on takes nothing but"),
+])
+def test_mistakes_are_told_in_one_line(tmp_path, monkeypatch, command, said):
+    monkeypatch.chdir(tmp_path)
+    ran = tuner(*command.split())
+    assert ran.status == 2 and said in ran.err and ran.err.count("\n") == 1 and "Traceback" not in ran.err
+
+
+def test_a_folder_that_holds_a_run_is_not_begun_anew(tmp_path):
+    done("selfplay", "--games", 4, *SHORT, "--run", tmp_path / "run")
+    ran = tuner("selfplay", "--games", 4, *SHORT, "--run", tmp_path / "run")
+    assert ran.status == 2 and "holds a run already" in ran.err
+    (tmp_path / "run" / "checkpoint.npz").write_bytes(b"PK nonsense")
+    ran = tuner("selfplay", "--resume", tmp_path / "run")
+    assert ran.status == 2 and "checkpoint.npz: damaged" in ran.err
