@@ -87,6 +87,13 @@ def make_problem(data: Dataset, parameters: Parameters, options: FitOptions, gam
     return Problem(data, games, phases, options.loss, scale, start, free, low, high, mean, np.where(free, precision, 0.0))
 
 
+def with_prior(problem: Problem, parameters: Parameters, layout: Layout, options: FitOptions):
+    """See `empirical_prior`, for the weights for which neither the file nor an option says what to believe."""
+    allowed = np.zeros(problem.free.shape, np.bool_)
+    allowed[:, :-1] = options.prior == "auto" and ~parameters.mask(tuple(name for name, _ in parameters.prior))
+    return empirical_prior(problem, layout.places, allowed)
+
+
 def fit(data: Dataset, parameters: Parameters, layout: Layout, phases: int, options: FitOptions,
         watch: Callable[[dict], None] = lambda line: None, note: Callable[[str], None] = lambda text: None) -> FitResult:
     """Fit the free weights of these parameters to a dataset."""
@@ -104,9 +111,7 @@ def fit(data: Dataset, parameters: Parameters, layout: Layout, phases: int, opti
     problem = make_problem(data, parameters, options, train, phases, scale)
     learn = LEARNERS[options.learner]
     if options.prior is not None or parameters.prior:
-        allowed = np.zeros(problem.free.shape, np.bool_)
-        allowed[:, :-1] = options.prior == "auto" and ~parameters.mask(tuple(name for name, _ in parameters.prior))
-        problem, near, matrix = empirical_prior(problem, layout.places, allowed)
+        problem, near, matrix = with_prior(problem, parameters, layout, options)
         if learn is newton:
             learn = partial(newton, start=near, matrix=matrix)
     held_out = problem.on(held) if len(held) else None

@@ -28,7 +28,7 @@ def add_read_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--skip-start", type=count, metavar="N",
                        help="leave out the first plies (default: the game's own choice, 8 for chess)")
     group.add_argument("--skip-end", type=count, default=0, metavar="N", help="leave out the last plies")
-    group.add_argument("--per-game", type=count, default=0, metavar="N", help="at most so many positions a game, at random")
+    group.add_argument("--per-game", type=count, metavar="N", help="at most so many positions a game, at random")
     group.add_argument("--duplicates", choices=("keep", "games", "positions"), default="games",
                        help="leave out repeated games (default), repeated positions too, or nothing")
     group.add_argument("--strict", action="store_true", help="stop at the first bad game instead of skipping it")
@@ -131,5 +131,5 @@ def read_options(arguments: argparse.Namespace):
     from games.record import ReadOptions
 
     return ReadOptions(positions=arguments.positions, min_elo=arguments.min_elo, skip_start=arguments.skip_start,
-                       skip_end=arguments.skip_end, per_game=arguments.per_game, duplicates=arguments.duplicates,
+                       skip_end=arguments.skip_end, per_game=arguments.per_game or 0, duplicates=arguments.duplicates,
                        strict=arguments.strict, seed=arguments.seed)

@@ -87,13 +87,16 @@ def _sources(datasets: Sequence[Dataset]) -> list[dict]:
     return [source for data in datasets for source in data.manifest["sources"]]
 
 
-def require_learnable(data: Dataset, what: str = "") -> None:
-    """InputError for data from which nothing can be learned; `what` became of the games read is told then."""
+def require_learnable(data: Dataset, what: str = "", results: set[float] | None = None) -> None:
+    """InputError for data from which nothing can be learned; `what` became of the games read is told then, and `results`
+    are those of the games where the data have other targets."""
     read = f" ({what})" if what else ""
-    first = data.outcome[data.first[:-1][np.diff(data.first) > 0]]  # of the games that have positions
+    first = data.first[:-1][np.diff(data.first) > 0]  # of the games that have positions
     if len(first) < 2:
         raise InputError(f"only {len(first)} game to learn from{read}; expected at least 2, better some thousands")
-    if (first == first[0]).all():
-        kind = "a draw" if first[0] == 0 else f"a {'win' if first[0] > 0 else 'loss'} of the first player"
+    results = results or set(np.unique(data.outcome[first]).tolist())
+    if len(results) == 1:
+        result = next(iter(results))
+        kind = "a draw" if result == 0 else f"a {'win' if result > 0 else 'loss'} of the first player"
         raise InputError(f"every one of the {len(first):,} games is {kind}{read}: there is nothing to learn; "
                          "expected games with different results")

@@ -49,11 +49,11 @@ def _shares(counts: np.ndarray) -> list[float]:
     return [round(int(n) / total, 5) for n in counts]
 
 
-def summary_lines(summary: dict) -> list[str]:
-    """The summary as lines for people."""
+def summary_lines(summary: dict, results: bool = True) -> list[str]:
+    """The summary as lines for people; `results`: its outcomes are those of games."""
 
-    def results(shares: list[float]) -> str:
-        return " / ".join(f"{100 * share:.1f}" for share in shares) + " %"
+    def shares(parts: list[float]) -> str:
+        return " / ".join(f"{100 * part:.1f}" for part in parts) + " %"
 
     never, rare = summary["never_apply"], summary["rarely_apply"]
     names = [path if n == 1 else f"{path} ({n})" for path, n in never.items()]
@@ -62,7 +62,8 @@ def summary_lines(summary: dict) -> list[str]:
         + (f", {summary['duplicate_games']:,} duplicates" if summary["duplicate_games"] else "") + ")",
         f"positions      {summary['positions']:,} ({summary['positions'] / summary['games']:.1f} a game, "
         f"{summary['nonzeros_per_position']:.1f} nonzeros each)",
-        f"win/draw/loss  {results(summary['results_by_game'])} of games, {results(summary['results_by_position'])} of positions",
+        *([f"win/draw/loss  {shares(summary['results_by_game'])} of games, {shares(summary['results_by_position'])} of positions"]
+          if results else []),
         f"phase          {summary['average_phase']:.1f} of {summary['phases']} on average",
         f"parameters     {summary['parameters']:,}, of which {sum(never.values())} never apply"
         + (f": {_listed(names)}" if never else "")]

@@ -13,21 +13,24 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from games.record import Game, ReadOptions, ReadReport
+from games.record import ReadOptions, ReadReport
 from games.streams import InputError
 from tuner import __version__
-from tuner.bootstrap import search_values, taught
-from tuner.build import expand
-from tuner.dataset import Dataset, is_dataset
-from tuner.engine import load_engine, quiescence_of
+from tuner.bootstrap import Leaves
+from tuner.dataset import Dataset
+from tuner.engine import Engine, load_engine, quiescence_of
 from tuner.files import replace_file, temporary_name
 from tuner.fit import FitOptions, FitResult, fit
 from tuner.learners.base import LearnerOptions
+from tuner.methods import method_for, noting, number_of_rounds, reading_of, require_method, teacher_of, value_change
 from tuner.parameters import Parameters, untapered, write_parameters
 from tuner.progress import Display
 from tuner.sources import dataset_of, require_learnable
 from tuner.summary import summarise, summary_lines
+from tuner.temporal_fit import fit_temporal
 from tuner.uncertainty import FEW_GAMES
+
+FAR = 0.02  # mean change of values after which leaves and searches are those of another evaluation
 
 
 @dataclass(frozen=True)
@@ -39,7 +42,9 @@ class TuneOptions:
     terms: tuple[str, ...] = ()
     method: str = "auto"
     depth: int = 4
+    per_game: int | None = None
     trace: float | None = None
+    rounds: int | None = None
     workers: int = 1
     loss: str = "cross-entropy"
     learner: str = "newton"
@@ -78,27 +83,8 @@ def tune(start: str, sources: Sequence[str], output: Path, options: TuneOptions)
         _check_names(parameters, options)
         if options.method == "auto":
             options = replace(options, method=method_for(engine.game, parameters, sources))
-            if options.method == "rootstrap":
-                display.note(f"towards what searches {options.depth} plies deep find (rootstrap); --method logistic learns from "
-                             "the results alone")
-        teach = None
-        if options.method == "rootstrap":
-            if engine.game.searcher is None:
-                raise InputError(f"--method rootstrap: {engine.game.name} has no search; learn with --method logistic")
-            teach = taught(engine, search_values(engine, parameters, options.depth, options.workers), options.trace or 0.0)
-        display.begin("reading")
-        data, report = dataset_of(engine, sources, folder, options.reading,
-                                  quiescence_of(engine, options.quiescence), display.note, display.reading, teach)
-        read = report_line(report) if report else ""
-        require_learnable(data, read)
-        if read:
-            display.note(read)
-        for line in summary_lines(summarise(data, engine.layout)):
-            display.note("  " + line)
-        if data.games < FEW_GAMES:
-            display.note(f"only {data.games} games: the standard errors are rough")
-        display.begin("learning", options.iterations)
-        result = fit(data, parameters, engine.layout, engine.phases, options.fitting(), display.learning, display.note)
+        require_method(options, engine.game, sources)
+        data, result = _rounds(engine, parameters, sources, folder, options, display)
         plain = describe(start, output, data, options, result)
         learned = {key: value for key, value in plain.items() if key != "output"}
         write_parameters(output, result.parameters.with_weights(result.parameters.weights, learned=learned))
@@ -107,14 +93,44 @@ def tune(start: str, sources: Sequence[str], output: Path, options: TuneOptions)
     return plain
 
 
-def method_for(game: Game, parameters: Parameters, sources: Sequence[str]) -> str:
-    """How to learn where nobody says: from searches if there is an evaluation to search with and games to search in.
+def _rounds(engine: Engine, parameters: Parameters, sources: Sequence[str], folder: Path, options: TuneOptions,
+            display: Display) -> tuple[Dataset, FitResult]:
+    """Read and fit; where searches teach, again with what was learned, while that changes much."""
+    searching = parameters
+    for left in range(number_of_rounds(options) - 1, -1, -1):
+        first = searching is parameters
+        display.begin("reading" if first else "searching again")
+        teach, results = teacher_of(engine, searching, options), set()
+        data, report = dataset_of(engine, sources, folder, reading_of(options), quiescence_of(engine, options.quiescence),
+                                  display.note if first else lambda text: None, display.reading,
+                                  noting(teach, results) if teach else None)
+        read = report_line(report) if report else ""
+        require_learnable(data, read, results)
+        if first:
+            _tell(data, engine, read, options, display)
+        display.begin("learning", options.iterations)
+        if isinstance(teach, Leaves):
+            result = fit_temporal(data, teach.data, parameters, engine.layout, engine.phases, options.fitting(), display.learning)
+        else:
+            result = fit(data, parameters, engine.layout, engine.phases, options.fitting(), display.learning, display.note)
+        moved = value_change(engine, data, searching, result.parameters) if left else 0.0
+        if moved <= FAR:
+            break
+        display.note(f"values of positions moved by {moved:.3f} on average: searched again with what was learned")
+        searching = result.parameters
+    return data, result
 
-    Labelled positions are few a game, and somebody has said what each is worth.
-    """
-    files = [source for source in sources if source != "-" and not is_dataset(source)]
-    searchable = game.searcher is not None and parameters.weights.any() and len(files) == len(sources)
-    return "rootstrap" if searchable and all(game.of_games(file) for file in expand(files, game.suffixes)) else "logistic"
+
+def _tell(data: Dataset, engine: Engine, read: str, options: TuneOptions, display: Display) -> None:
+    if read:
+        display.note(read)
+    if options.method == "rootstrap":
+        display.note(f"each position was searched {options.depth} plies deep, to learn what that found; --method logistic "
+                     "learns from the results alone")
+    for line in summary_lines(summarise(data, engine.layout), options.method != "rootstrap"):
+        display.note("  " + line)
+    if data.games < FEW_GAMES:
+        display.note(f"only {data.games} games: the standard errors are rough")
 
 
 def require_writable(output: Path, sources: Sequence[str]) -> None:

@@ -29,9 +29,9 @@ BARE = "8/8/4k3/8/8/3QK3/8/8 w - - 0 1"
 
 @pytest.fixture(scope="module")
 def learned(small_pgn, tmp_path_factory) -> tuple[Path, dict]:
-    """A file learned from the games with all defaults, and what --json says."""
+    """A file learned from the results of the games with all other defaults, and what --json says."""
     path = tmp_path_factory.mktemp("tune") / "learned.yaml"
-    return path, json.loads(done("tune", "classic", small_pgn, "-o", path, "--json").out)
+    return path, json.loads(done("tune", "classic", small_pgn, "-o", path, "--method", "logistic", "--json").out)
 
 
 @pytest.fixture(scope="module")
@@ -79,7 +79,8 @@ def test_the_losses_that_are_reported_are_those_of_the_file(learned, rows, small
 
 def test_material_alone_is_the_regression_of_statsmodels_with_its_clustered_errors(small_pgn, rows, tmp_path):
     out = tmp_path / "out.yaml"
-    done("tune", "classic", small_pgn, "-o", out, "--only", "material.*", "--prior", "none", "--held-out", 0, "--scale", 0.002,
+    done("tune", "classic", small_pgn, "-o", out, "--method", "logistic", "--only", "material.*", "--prior", "none",
+         "--held-out", 0, "--scale", 0.002,
          "--untapered", "--positions", "quiet")
     x, _, q, group = rows
     start, found = load_parameters("classic").weights.mean(axis=0), load_parameters(out)
@@ -94,7 +95,7 @@ def test_material_alone_is_the_regression_of_statsmodels_with_its_clustered_erro
 
 
 def test_the_lines_for_people_tell_the_losses_and_the_next_command(small_pgn, tmp_path):
-    common = ("tune", "classic", small_pgn, "-o", tmp_path / "my out.yaml", "--only", "material.*")
+    common = ("tune", "classic", small_pgn, "-o", tmp_path / "my out.yaml", "--only", "material.*", "--method", "logistic")
     ran = done(*common)
     said = yaml.safe_load((tmp_path / "my out.yaml").read_text())["learned"]
     assert f"wrote {tmp_path / 'my out.yaml'}: {said['games']} games, {said['positions']:,} positions" in ran.out

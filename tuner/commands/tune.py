@@ -29,13 +29,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                         help="files of games or labelled positions (also .gz, .bz2, .zst), folders of them, datasets, or -")
     parser.add_argument("-o", "--output", metavar="OUT", required=True, help="parameter file to write")
     group = parser.add_argument_group("learning")
-    group.add_argument("--method", choices=("auto", "logistic", "rootstrap"), default="auto",
+    group.add_argument("--method", choices=("auto", "logistic", "rootstrap", "td", "td-leaf"), default="auto",
                        help="logistic: regression of the results on the positions, TD(1); rootstrap: towards what a search of "
-                            "each position finds; auto (default): rootstrap, if there are games and an evaluation to search "
-                            "them with")
+                            "each position finds; td, td-leaf: temporal differences of the positions or of the leaves of "
+                            "searches; auto (default): rootstrap, if there are games and an evaluation to search them with")
     group.add_argument("--depth", type=at_least_one, default=4, metavar="N", help="plies of those searches (default: 4)")
     group.add_argument("--lambda", dest="trace", type=unit, metavar="L",
-                       help="rootstrap: weight of what comes later in the game, per ply (default: 0, the search alone)")
+                       help="weight of what comes later in the game, per ply (default: rootstrap 0, the search alone; td 0.7)")
+    group.add_argument("--rounds", type=at_least_one, metavar="N",
+                       help="search again with what was learned, at most so often in all, while that changes much (default: "
+                            "rootstrap 1, td-leaf 3)")
     group.add_argument("--workers", type=at_least_one, default=processors(), metavar="N",
                        help="threads that search; changes nothing about the result (default: the processors that there are)")
     group.add_argument("--loss", choices=("cross-entropy", "mse"), default="cross-entropy",
@@ -74,6 +77,7 @@ def run(arguments: argparse.Namespace) -> dict:
         arguments.params, arguments.games, Path(arguments.output), tuning.TuneOptions(
             reading=read_options(arguments), quiescence=arguments.quiescence, terms=tuple(arguments.terms),
             method=arguments.method, depth=arguments.depth, trace=arguments.trace, workers=min(arguments.workers, 512),
+            per_game=arguments.per_game, rounds=arguments.rounds,
             loss=arguments.loss, learner=arguments.learner, gradient=gradient, learning_rate=arguments.learning_rate,
             iterations=arguments.iterations, batch=arguments.batch, held_out=arguments.held_out,
             prior=arguments.prior, fixed=tuple(arguments.fixed), only=tuple(arguments.only), scale=arguments.scale,

@@ -1,0 +1,95 @@
+"""`tuner tune --method`: what is learnt from searches and by temporal differences, and when which is chosen."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+
+from tests.commands.support import done, tictactoe_file, tuner
+from tuner.engine import load_parameters
+
+FEW = ("--only", "material.*", "--per-game", 4)
+
+
+def said(*arguments: object) -> dict:
+    return json.loads(done("tune", *arguments, "--json").out)
+
+
+def test_where_there_are_games_and_an_evaluation_searches_teach(small_pgn, small_dataset, tmp_path):
+    out = tmp_path / "out.yaml"
+    ran = done("tune", "classic", small_pgn, "-o", out, *FEW, "--depth", 2)
+    assert "each position was searched 2 plies deep" in ran.err and "win/draw/loss" not in ran.err
+    note = yaml.safe_load(out.read_text())["learned"]
+    assert note["method"] == "rootstrap" and note["depth"] == 2 and note["lambda"] == 0
+    assert load_parameters(out).scale == load_parameters("classic").scale
+    assert said("zero", small_pgn, "-o", out, *FEW)["method"] == "logistic"  # nothing to search with
+    assert said("classic", small_dataset.path, "-o", out, "--only", "material.*")["method"] == "logistic"
+    (tmp_path / "labelled.epd").write_text('rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - c9 "1-0";\n'
+                                           '4k3/pppppppp/8/8/8/8/PPPPPPPP/4K3 b - - c9 "0-1";\n')
+    assert said("classic", tmp_path / "labelled.epd", "-o", out, "--held-out", 0)["method"] == "logistic"
+    assert said("tictactoe/classic", tictactoe_file(tmp_path), "-o", out)["method"] == "logistic"  # nothing that searches
+
+
+def test_the_number_of_workers_changes_nothing(small_pgn, tmp_path):
+    for method in ("rootstrap", "td-leaf"):
+        for workers in (1, 3):
+            done("tune", "classic", small_pgn, "-o", tmp_path / f"{workers}.yaml", "--only", "material.*", "--method", method,
+                 "--depth", 1, "--workers", workers, "--prior", 50)
+        weights = [load_parameters(tmp_path / f"{workers}.yaml").weights for workers in (1, 3)]
+        assert (weights[0] == weights[1]).all()
+
+
+def test_lambda_one_is_the_regression_on_results(small_pgn, tmp_path):
+    common = ("classic", small_pgn, "--only", "material.*", "--held-out", 0, "--prior", "none", "--no-intercept")
+    a, b, c = (tmp_path / f"{name}.yaml" for name in "abc")
+    done("tune", *common, "-o", a, "--method", "rootstrap", "--lambda", 1, "--per-game", 0)
+    done("tune", *common, "-o", b, "--method", "logistic", "--scale", load_parameters("classic").scale)
+    assert np.abs(load_parameters(a).weights - load_parameters(b).weights).max() < 0.02
+    done("tune", *common, "-o", b, "--method", "logistic", "--loss", "mse", "--scale", load_parameters("classic").scale)
+    done("tune", *common, "-o", c, "--method", "td", "--lambda", 1)
+    told, wanted = load_parameters(c), load_parameters(b)
+    assert (np.abs(told.weights - wanted.weights)[:, :5] < 0.05 * wanted.standard_errors[:, :5]).all()
+
+
+@pytest.mark.parametrize("method", ["td", "td-leaf"])
+def test_temporal_differences_have_their_own_file_with_errors(small_pgn, tmp_path, method):
+    out = tmp_path / "out.yaml"
+    result = said("classic", small_pgn, "-o", out, "--only", "material.*", "--method", method, "--depth", 1, "--lambda", 0.8,
+                  "--prior", 50)
+    assert result["method"] == method and result["lambda"] == 0.8 and result["iterations"] >= 2
+    learned = load_parameters(out)
+    moved = learned.weights != load_parameters("classic").weights
+    assert moved[:, :5].all() and not moved[:, 5:].any()
+    assert (learned.standard_errors[:, :5] > 0).all()
+    again = said("classic", small_pgn, "-o", out, "--only", "material.*", "--method", method, "--depth", 1, "--learner", "adam",
+                 "--iterations", 3)
+    assert again["iterations"] == 3
+
+
+def test_tic_tac_toe_learns_by_temporal_differences_of_its_positions(tmp_path):
+    out = tmp_path / "out.yaml"
+    assert said("tictactoe/classic", tictactoe_file(tmp_path), "-o", out, "--method", "td", "--lambda", 0.9)["method"] == "td"
+    assert (load_parameters(out).weights != load_parameters("tictactoe/classic").weights).any()
+
+
+@pytest.mark.parametrize(("arguments", "wanted"), [
+    ("classic games.ds -o out.yaml --method rootstrap", "games.ds: a dataset holds counts, not positions"),
+    ("classic games.ds -o out.yaml --method td", "games.ds: a dataset does not say which positions follow each other"),
+    ("classic labelled.epd -o out.yaml --method td-leaf", "labelled.epd: labelled positions do not follow each other"),
+    ("classic games.pgn -o out.yaml --method td --learner lbfgs", "--learner lbfgs: --method td learns with newton, adam, sgd"),
+    ("classic games.pgn -o out.yaml --method td --per-game 5", "--method td: learns from games as a whole"),
+    ("tictactoe/classic games.ttt -o out.yaml --method td-leaf", "--method td-leaf: tictactoe has no search"),
+])
+def test_mistakes_are_told_in_one_line(small_pgn, small_dataset, tmp_path, monkeypatch, arguments, wanted):
+    monkeypatch.chdir(tmp_path)
+    Path("games.ds").symlink_to(small_dataset.path)
+    Path("games.pgn").symlink_to(small_pgn)
+    Path("labelled.epd").write_text('4k3/8/8/8/8/8/8/4K3 w - - c9 "1-0";\n')
+    tictactoe_file(tmp_path)
+    ran = tuner("tune", *arguments.split())
+    assert ran.status == 2 and wanted in ran.err and ran.err.count("\n") == 1
+    assert not Path("out.yaml").exists()

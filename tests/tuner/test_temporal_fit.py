@@ -1,0 +1,112 @@
+"""TD(lambda) solved: against regression by squared error, against descent, and against its own derivatives."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.tuner.support import LAYOUT, PHASES, SCALE, write_sample
+from tuner.fit import FitOptions, make_problem
+from tuner.learners.base import LearnerOptions, Record
+from tuner.learners.lbfgs import lbfgs
+from tuner.parameters import Parameters
+from tuner.temporal import differences, errors
+from tuner.temporal_fit import LEARNERS, TemporalData, TemporalProblem, newton, standard_errors
+
+
+def walk(folder, trace: float, games: int = 60, seed: int = 3, loss: str = "mse", known: float = 0.0):
+    """Games whose counts wander and whose results follow them."""
+    rng = np.random.default_rng(seed)
+    lengths, rows, outcomes, phases = rng.integers(3, 40, games), [], [], []
+    truth = rng.normal(0, 60, LAYOUT.size)
+    for n in lengths:
+        counts = np.clip(np.cumsum(rng.integers(-1, 2, (n, LAYOUT.size)), axis=0), -6, 6)
+        rows.append(counts)
+        p = 1 / (1 + np.exp(-2 * SCALE * counts[-1] @ truth))
+        outcomes.append(np.full(n, 1.0 if rng.random() < p else -1.0))
+        phases.append(np.linspace(PHASES, 2, n).round())
+    sample = write_sample(folder / "data", np.concatenate(rows), np.concatenate(outcomes), lengths,
+                          phase=np.concatenate(phases), layout=LAYOUT)
+    parameters = Parameters("test", LAYOUT, ("mg", "eg"), np.zeros((2, LAYOUT.size)), SCALE)
+    problem = make_problem(sample.data, parameters, FitOptions(loss=loss, prior=None, intercept=False), np.arange(games), PHASES,
+                           SCALE)
+    n = int(lengths.sum())
+    values = np.where(rng.random(n) < known, rng.choice([-1.0, 0.0, 1.0], n), np.nan)
+    decay = trace ** rng.integers(1, 4, n) if trace < 1 else np.ones(n)
+    return sample, TemporalProblem(problem, TemporalData(decay, values))
+
+
+def plain_equation(sample, temporal, weights) -> np.ndarray:
+    """The sum of c dv/dw, game by game, from dense matrices; per position."""
+    problem, extra = temporal.problem, temporal.extra
+    total, design = np.zeros(problem.start.size), sample.design(2)
+    for low, high in temporal.games:
+        x, known = design[low:high], extra.known[low:high]
+        v = np.tanh(SCALE * x @ weights.ravel())
+        slope = np.where(np.isnan(known), SCALE * (1 - v**2), 0)
+        v = np.where(np.isnan(known), v, known)
+        total += x.T @ (slope * errors(differences(v, sample.outcome[low]), extra.decay[low:high]))
+    return total / len(sample.outcome)
+
+
+@pytest.mark.parametrize("trace", [0.0, 0.7, 1.0])
+def test_the_equation_and_its_derivative(tmp_path, trace):
+    sample, temporal = walk(tmp_path, trace, games=20, known=0.1)
+    rng = np.random.default_rng(1)
+    weights = rng.normal(0, 40, temporal.problem.start.shape)
+    found = temporal.equation(weights, temporal.games)
+    assert np.abs(found - plain_equation(sample, temporal, weights)).max() < 1e-12
+    matrix = temporal.matrix(weights, temporal.games, exact=True)
+    for direction in rng.normal(size=(5, *weights.shape)):
+        difference = (plain_equation(sample, temporal, weights + 1e-3 * direction)
+                      - plain_equation(sample, temporal, weights - 1e-3 * direction)) / 2e-3
+        assert np.abs(difference + matrix @ direction.ravel()).max() < 1e-7 * np.abs(difference).max() + 1e-12
+
+
+def test_lambda_one_is_the_regression_by_squared_error(tmp_path):
+    _, temporal = walk(tmp_path, 1.0)
+    found = newton(temporal, LearnerOptions(tolerance=1e-13), Record())
+    record = Record()
+    wanted = lbfgs(temporal.problem, LearnerOptions(tolerance=1e-15, iterations=5000), record)
+    loss = temporal.problem.loss
+    assert abs(loss(found) - loss(wanted)) < 1e-8 * loss(wanted)
+    assert np.abs(temporal.equation(found, temporal.games)[temporal.problem.free.ravel()]).max() < 1e-10
+
+
+@pytest.mark.parametrize("trace", [0.0, 0.5, 0.9])
+def test_descent_by_td_reaches_the_solution(tmp_path, trace):
+    _, temporal = walk(tmp_path, trace, games=300)
+    solved = newton(temporal, LearnerOptions(), Record())
+    learned = LEARNERS["adam"](temporal, LearnerOptions(iterations=400, learning_rate=3.0, final_rate=1e-4), Record())
+    chosen = temporal.problem.free
+    assert np.linalg.norm((learned - solved)[chosen]) < 0.03 * np.linalg.norm(solved[chosen])
+
+
+def test_lambda_changes_the_solution_and_its_errors(tmp_path):
+    spread = {}
+    for trace in (0.7, 1.0):
+        _, temporal = walk(tmp_path / str(trace), trace, games=400)
+        weights = newton(temporal, LearnerOptions(), Record())
+        spread[trace] = standard_errors(temporal, weights)[:, :-1]
+    assert np.median(spread[0.7] / spread[1.0]) < 0.9  # METHODS C1: about 0.6 on real games
+
+
+def test_standard_errors_are_those_of_fits_to_other_games(tmp_path):
+    """The spread of solutions over samples of games against the errors that each fit tells."""
+    solutions, told = [], []
+    for seed in range(60):
+        _, temporal = walk(tmp_path / str(seed), 0.8, games=150, seed=1000)
+        problem = temporal.problem
+        drawn = np.sort(np.random.default_rng(seed).choice(150, 150))
+        drawn = np.unique(drawn)
+        part = TemporalProblem(problem.on(drawn), temporal.extra)
+        weights = newton(part, LearnerOptions(), Record())
+        solutions.append(weights.ravel())
+        told.append(standard_errors(part, weights).ravel())
+        if seed == 0:
+            whole = standard_errors(temporal, newton(temporal, LearnerOptions(), Record())).ravel()
+    free = problem.free.ravel()
+    # without replacement 63 % of the games are drawn: the spread between such halves is that of n (1 - f) / f games
+    factor = np.sqrt((1 - 0.632) / 0.632)
+    ratio = np.std(solutions, axis=0)[free] / (whole[free] * factor)
+    assert 0.75 < np.median(ratio) < 1.3 and (np.median(told, axis=0)[free] > whole[free]).mean() > 0.9

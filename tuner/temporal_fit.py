@@ -1,0 +1,226 @@
+"""TD(lambda) on finished games, solved: the weights at which the sum of c_t dv_t/dw over all games vanishes.
+
+No learning rate is needed: Newton's method on that equation, with a matrix that is not symmetric (LSTD(lambda), Bradtke
+and Barto 1996, Boyan 1999, for a tanh of a linear evaluation). With lambda = 1 it is the regression of tanh on the results
+by squared error. The sandwich of that matrix and the scores of whole games gives standard errors.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from tuner import passes, temporal_passes
+from tuner.dataset import Dataset
+from tuner.fit import FitOptions, FitResult, make_problem, with_prior
+from tuner.gauge import find_gauge
+from tuner.layout import Layout
+from tuner.learners.base import LearnerOptions, Record
+from tuner.parameters import Parameters
+from tuner.problem import Problem
+from tuner.selfplay.rules import RULES
+from tuner.split import split_games
+
+SAMPLE = 40_000  # positions of a matrix that only has to point the way
+ITERATIONS, EPOCHS = 60, 20
+LONGEST_STEP = 80.0  # centipawns a weight may move at once
+RIDGE = 1e-10  # of the matrix's mean diagonal: directions that the games do not tell stay
+BATCH_GAMES = 64
+
+
+@dataclass(frozen=True)
+class TemporalData:
+    """What TD has to know of the positions of a dataset beside their counts: `decay` (n,) to the next position of the game,
+    and `known` (n,), NaN or the value of a leaf where the game is over."""
+
+    decay: np.ndarray
+    known: np.ndarray
+
+
+@dataclass(frozen=True)
+class TemporalProblem:
+    """A Problem seen as TD(lambda); its games are whole and in their order."""
+
+    problem: Problem
+    extra: TemporalData
+
+    @property
+    def games(self) -> np.ndarray:
+        """(g, 2) ranges of positions."""
+        data, games = self.problem.data, self.problem.games
+        return np.ascontiguousarray(np.stack([data.first[games], data.first[games + 1]], axis=1))
+
+    def state(self, weights: np.ndarray, games: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Values v, slopes dv/de and errors c of all positions (n,); those outside of `games` (g, 2) are zero."""
+        problem, n = self.problem, self.problem.data.positions
+        values, slopes, c = np.zeros(n), np.zeros(n), np.zeros(n)
+        sizes = games[:, 1] - games[:, 0]
+        places = np.repeat(games[:, 1] - np.cumsum(sizes), sizes) + np.arange(sizes.sum())
+        known, found = self.extra.known[places], np.tanh(problem.scale * problem.evaluations(weights, games))
+        values[places] = np.where(np.isnan(known), found, known)
+        slopes[places] = np.where(np.isnan(known), problem.scale * (1 - found**2), 0.0)
+        temporal_passes.scan(games, values, problem.data.outcome, self.extra.decay, c)
+        return values, slopes, c
+
+    def scores(self, residual: np.ndarray, games: np.ndarray, place: np.ndarray, count: int) -> np.ndarray:
+        """(count, d): sums of residual * x over the positions of each game, added at its place."""
+        problem, data = self.problem, self.problem.data
+        found = np.zeros((count, *problem.start.shape))
+        passes.range_scores(data.index, data.count, data.row, data.phase, games, place.astype(np.int64), 0, residual,
+                            problem.phases, found)
+        return found.reshape(count, -1)
+
+    def equation(self, weights: np.ndarray, games: np.ndarray) -> np.ndarray:
+        """(d,) the mean over positions of c dv/dw, less the prior's pull: zero at the solution."""
+        _, slopes, c = self.state(weights, games)
+        total = (games[:, 1] - games[:, 0]).sum()
+        sums = self.scores(c * slopes, games, np.zeros(len(games)), 1)[0] / total
+        return sums - self.problem.prior_gradient(weights).ravel()
+
+    def matrix(self, weights: np.ndarray, games: np.ndarray, exact: bool = False) -> np.ndarray:
+        """(d, d) minus the derivative of the first part of `equation`; without the curvature of tanh unless `exact`."""
+        problem, data = self.problem, self.problem.data
+        values, slopes, c = self.state(weights, games)
+        curvature = np.where(slopes > 0, 2 * problem.scale * values * slopes * c, 0.0) if exact else np.zeros(len(values))
+        found = np.zeros((problem.start.size, problem.start.size))
+        temporal_passes.lambda_gram(data.index, data.count, data.row, data.phase, games, slopes, self.extra.decay, curvature,
+                                    problem.phases, problem.stages, found)
+        return found / (games[:, 1] - games[:, 0]).sum()
+
+    def objective(self, weights: np.ndarray, games: np.ndarray) -> float:
+        """What to watch: the mean square of the errors c."""
+        _, _, c = self.state(weights, games)
+        return float((c**2).sum() / (games[:, 1] - games[:, 0]).sum())
+
+
+def newton(temporal: TemporalProblem, options: LearnerOptions, record: Record) -> np.ndarray:
+    """The weights at which the equation holds."""
+    problem, games = temporal.problem, temporal.games
+    weights = np.clip(problem.start, problem.low, problem.high)
+    sample = _sample(games)
+    free = np.flatnonzero(problem.free.ravel())
+    precision = problem.precision.ravel()[free]
+    right, factor, fresh = temporal.equation(weights, games)[free], None, False
+    for _ in range(options.iterations or ITERATIONS):
+        if factor is None:
+            matrix = temporal.matrix(weights, sample)[np.ix_(free, free)]
+            matrix[np.diag_indices(len(free))] += precision + RIDGE * np.diag(matrix).mean()
+            factor, fresh = _factorised(matrix), True
+        step = factor(right)
+        step *= min(1.0, LONGEST_STEP / max(np.abs(step).max(), 1e-300))
+        after = weights.copy().ravel()
+        after[free] += step
+        after = np.clip(after.reshape(weights.shape), problem.low, problem.high)
+        new = temporal.equation(after, games)[free]
+        if np.linalg.norm(new) < 0.7 * np.linalg.norm(right) or fresh:
+            moved = np.abs(after - weights).max()
+            weights, right = after, new
+            record(weights, temporal.objective(weights, games))
+            fresh = False
+            if moved < options.tolerance * 1e3:  # 1e-4 centipawns at the usual tolerance
+                break
+        else:
+            factor = None
+    record.best = weights  # the equation holds here; nothing is least here
+    return weights
+
+
+def epochs(name: str) -> Callable[[TemporalProblem, LearnerOptions, Record], np.ndarray]:
+    """A learner that goes through the games again and again with one of the rules of self-play."""
+
+    def learn(temporal: TemporalProblem, options: LearnerOptions, record: Record) -> np.ndarray:
+        problem, games, rule = temporal.problem, temporal.games, RULES[name]
+        random, state = np.random.default_rng(options.seed), {key: np.zeros(problem.start.shape) for key in rule.names}
+        rounds = options.iterations or EPOCHS
+        rate, t = options.learning_rate or rule.rate, 0
+        decay = options.final_rate ** (1 / max(1, rounds * -(-len(games) // BATCH_GAMES)))
+        weights = np.clip(problem.start, problem.low, problem.high)
+        for _ in range(rounds):
+            for batch in np.array_split(random.permutation(len(games)), -(-len(games) // BATCH_GAMES)):
+                chosen, t = games[np.sort(batch)], t + 1
+                n = int((chosen[:, 1] - chosen[:, 0]).sum())
+                gradient = temporal.equation(weights, chosen).reshape(weights.shape) * (n / problem.scale)
+                weights = weights + rate * rule.step(state, np.where(problem.free, gradient, 0.0), n, t)
+                weights = np.clip(weights, problem.low, problem.high)
+                rate *= decay
+            record(weights, temporal.objective(weights, games), learning_rate=rate)
+        record.best = weights
+        return weights
+
+    return learn
+
+
+def fit_temporal(data: Dataset, extra: TemporalData, parameters: Parameters, layout: Layout, phases: int, options: FitOptions,
+                 watch: Callable[[dict], None] = lambda line: None) -> FitResult:
+    """As `tuner.fit.fit`, by TD(lambda). The prior's width, where it is found from the data, is that of the regression on
+    results; losses are those of the results."""
+    train, held = split_games(data, options.held_out, options.seed)
+    if len(train) == 0:
+        train, held = held, train
+    problem = make_problem(data, parameters, options, train, phases, parameters.scale)
+    if options.prior is not None or parameters.prior:
+        problem, _, _ = with_prior(problem, parameters, layout, options)
+    temporal = TemporalProblem(problem, extra)
+    record = Record(watch)
+    record(problem.start, temporal.objective(problem.start, temporal.games))
+    weights = LEARNERS[options.learner](temporal, options.learning, record)
+    gauge = find_gauge(problem, problem.gauss_newton(weights), layout.places)
+    weights = gauge.restore(problem, weights)
+    errors = standard_errors(temporal, weights) if options.errors else None
+    columns, held_out = layout.size, problem.on(held) if len(held) else None
+    return FitResult(
+        parameters.with_weights(weights[:, :columns], standard_errors=None if errors is None else errors[:, :columns]),
+        weights[:, columns], problem.start, len(train), problem.positions, len(held), held_out.positions if held_out else 0,
+        problem.loss(problem.start), problem.loss(weights), held_out.loss(problem.start) if held_out else math.nan,
+        held_out.loss(weights) if held_out else math.nan, gauge.dimension, int((problem.use[0].sum(axis=0) == 0).sum()),
+        problem.design_effect, None, record.history)
+
+
+LEARNERS = {"newton": newton, "adam": epochs("adam"), "sgd": epochs("sgd")}
+
+
+def standard_errors(temporal: TemporalProblem, weights: np.ndarray) -> np.ndarray:
+    """(stages, columns + 1) clustered by game: V = A^-1 (sum of u u') A'^-1 G / (G - 1), u the scores of whole games."""
+    problem, games = temporal.problem, temporal.games
+    free = np.flatnonzero(problem.free.ravel())
+    total = (games[:, 1] - games[:, 0]).sum()
+    matrix = temporal.matrix(weights, games, exact=True)[np.ix_(free, free)] * total
+    matrix[np.diag_indices(len(free))] += problem.precision.ravel()[free] * total
+    diagonal = np.diag(matrix).copy()
+    matrix[np.diag_indices(len(free))] += RIDGE * np.abs(diagonal).mean()
+    _, slopes, c = temporal.state(weights, games)
+    names, group = np.unique(problem.data.game[problem.games], return_inverse=True)
+    meat = np.zeros((len(free), len(free)))
+    for begin in range(0, len(names), 256):
+        inside = np.flatnonzero((group >= begin) & (group < begin + 256))
+        scores = temporal.scores(c * slopes, np.ascontiguousarray(games[inside]), group[inside] - begin,
+                                 min(256, len(names) - begin))[:, free]
+        meat += scores.T @ scores
+    meat[np.diag_indices(len(free))] += problem.precision.ravel()[free] * total * problem.design_effect
+    if len(names) > 1:
+        meat *= len(names) / (len(names) - 1)
+    solve = _factorised(matrix)
+    left = solve(meat)
+    variance = np.einsum("ij,ji->i", left, solve(np.eye(len(free))).T)
+    errors = np.zeros(problem.start.size)
+    use, _ = problem.use
+    applies = np.append(use.sum(axis=0), 1)
+    never = np.tile(applies == 0, problem.stages)[free]
+    errors[free] = np.where(never, np.nan, np.sqrt(np.maximum(variance, 0)))
+    return errors.reshape(problem.start.shape)
+
+
+def _sample(games: np.ndarray) -> np.ndarray:
+    """Every k-th game, about SAMPLE positions."""
+    total = int((games[:, 1] - games[:, 0]).sum())
+    return np.ascontiguousarray(games[::max(1, total // SAMPLE)])
+
+
+def _factorised(matrix: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
+    from scipy.linalg import lu_factor, lu_solve
+
+    factor = lu_factor(matrix, check_finite=False)
+    return lambda right: lu_solve(factor, right, check_finite=False)
