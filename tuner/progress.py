@@ -20,6 +20,7 @@ class Display:
         self._progress = Progress(SpinnerColumn(), TextColumn("{task.description}"), BarColumn(bar_width=24),
                                   TextColumn("{task.fields[text]}"), TimeElapsedColumn(), console=self.console, transient=True,
                                   disable=quiet or not self.console.is_terminal)
+        self._quiet = quiet
         self._task = None
         self._started = time.perf_counter()
 
@@ -32,6 +33,8 @@ class Display:
 
     def note(self, text: str) -> None:
         """A line that stays."""
+        if self._quiet:
+            return
         self.console.print(one_line(text), markup=False, emoji=False)
 
     def begin(self, description: str, total: int | None = None) -> None:

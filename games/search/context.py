@@ -36,7 +36,7 @@ def context_dtype(rules: Rules) -> np.dtype:
         ("margin", np.int64),  # what a small advantage is worth: by so much pruning misses at most, a ply
         ("seed", np.uint64),  # chooses among equal moves at the root; 0: the first
         ("harvest", np.int64), ("harvest_room", np.int64), ("harvested", np.int64),  # see games.search.harvest
-        ("harvest_depth", np.int64), ("harvest_least", np.int64),  # of the iteration that keeps, of nodes at least
+        ("harvest_depth", np.int64),  # of the iteration that keeps
         ("before", np.int64),  # positions of the game before the root in `keys`
         ("keys", np.uint64, LINE + ROWS),
         ("line", np.int64, ROWS),  # moves from the root to the position searched

@@ -28,7 +28,7 @@ def make_harvest(rules: Rules, quiescence: Quiescence) -> Callable[..., Any]:
 
     @rules.unit.inner(types.void(quiescence.context_type, number, number, types.uint64, types.boolean, number, number))
     def harvest(c, ply, depth, key, check, bound, value):
-        if c.harvested >= c.harvest_room or c.root_depth != c.harvest_depth or depth < c.harvest_least:
+        if c.harvested >= c.harvest_room or c.root_depth != c.harvest_depth:
             return
         row, quiet = c.stack[ply], np.int64(0)
         if not check:

@@ -84,13 +84,13 @@ class Searcher:
         """Choose among moves that are equally good one ply deep by this number; 0: the first."""
         self._context["seed"] = seed
 
-    def harvest(self, room: int, least: int = 1) -> None:
-        """Keep what searches to a given depth find out about the first `room` positions of their trees that are searched
-        at least so deep."""
+    def harvest(self, room: int, iteration: int | None = None) -> None:
+        """Keep what searches find out about the first `room` positions of their trees, in the iteration of this depth or
+        else of the search's own. In the first one the tree has the root alone, above quiescence."""
         width = self._context["stack"].shape[2] + MORE
         self._kept = np.zeros((room, width), np.uint64)
         self._context["harvest"], self._context["harvest_room"] = self._kept.ctypes.data, room
-        self._context["harvest_least"] = least
+        self._iteration = iteration
 
     @property
     def kept(self) -> np.ndarray:
@@ -123,7 +123,7 @@ class Searcher:
         self.place(line)
         c = self._context
         c["nodes"], c["node_limit"], c["stopped"] = 0, limits.nodes, 0
-        c["killers"], c["harvested"], c["harvest_depth"] = 0, 0, limits.depth
+        c["killers"], c["harvested"], c["harvest_depth"] = 0, 0, self._iteration or limits.depth
         self._memory.stop(False)
         timer = None
         if limits.seconds is not None:

@@ -56,9 +56,12 @@ def test_a_run_leaves_a_playable_file_its_history_and_its_games(tmp_path):
 
 
 @pytest.mark.parametrize("more", [
-    ("--opponent", "self", "--opponent", "past", "--opponent", "random", "--no-blunders"), ("--backup", "td", "--lag", 0),
-    ("--backup", "rootstrap", "--gated", "--learner", "sgd"), ("--backup", "treestrap", "--learner", "coherence"),
-    ("--nodes", 60, "--learner", "adagrad", "--balanced"), ("--explore", 0.1, "--noise", 2, "--truncated", "draw")],
+    ("--opponent", "self", "--opponent", "past", "--opponent", "random", "--backup", "td-leaf", "--no-blunders"),
+    ("--backup", "td", "--lag", 0),
+    ("--backup", "td-leaf", "--learner", "sgd"),
+    ("--backup", "treestrap", "--noisy", "--learner", "coherence"),
+    ("--nodes", 60, "--learner", "adagrad", "--balanced"),
+    ("--explore", 0.1, "--noise", 2, "--truncated", "draw")],
     ids=lambda more: " ".join(map(str, more)))
 def test_the_number_of_workers_changes_nothing(tmp_path, more):
     start = [option for option in SHORT if "--nodes" not in more or option not in ("--depth", 1)]

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import importlib
+import tempfile
 import threading
 import time
+from pathlib import Path
 
 import numpy as np
 
 from games.search.searcher import Limits, Searcher
 from tuner.bench import Workload, row
 from tuner.engine import Engine, load_engine
+from tuner.selfplay.run import new_run
+from tuner.selfplay.settings import Settings
 
 NODES = 1_000_000  # a position
 LIGHT = "pesto"  # an evaluation of material and piece-square tables alone, beside the one asked for
 SELF_PLAY_DEPTH, RANDOM_PLIES, LONGEST, GAMES = 4, 8, 160, 15
+LEARNING_GAMES = 160
 
 
 def _nodes_per_second(searcher: Searcher, positions: list[np.ndarray]) -> float:
@@ -76,6 +81,22 @@ def self_play(work: Workload) -> list[dict]:
         lines.append(row(f"self-play, depth {SELF_PLAY_DEPTH}, exact, {params}, {plies / GAMES:.0f} plies a game", GAMES / spent,
                          "games/s", 15.0))
     return lines
+
+
+def learning(work: Workload) -> list[dict]:
+    """What learning adds to playing, in CPU time, and how much more two threads play, by the clock."""
+    seconds, cost = {}, 0.0
+    with tempfile.TemporaryDirectory(prefix="evaltune-") as folder:
+        for workers in (1, 2):
+            settings = Settings(work.params, LEARNING_GAMES)
+            begun, cpu, own = time.monotonic(), time.process_time(), time.thread_time()
+            new_run(settings, Path(folder) / str(workers), workers, None, quiet=True)
+            seconds[workers] = time.monotonic() - begun
+            own = time.thread_time() - own  # this thread learns and writes, the others play
+            cost = max(cost, own / (time.process_time() - cpu - own))
+    return [row(f"self-play with learning, depth 3, {work.params}", LEARNING_GAMES / seconds[1], "games/s by the clock"),
+            row("  learning and writing, against playing", 100 * cost, "% more", 10.0, at_most=True),
+            row("  two threads, by the clock, against one", seconds[1] / seconds[2], "x", 1.9)]
 
 
 def _game(engine: Engine, searcher: Searcher, rng: np.random.Generator) -> int:

@@ -10,7 +10,8 @@ EXAMPLE = """example:
 """
 ROWS = {"pgn": ("reading", "games_to_moves"), "perft": ("reading", "perft"),
         "coefficients": ("reading", "positions_to_coefficients"), "pass": ("learning", "passes"), "fit": ("learning", "fits"),
-        "search": ("searching", "searches"), "selfplay": ("searching", "self_play"), "start": ("start", "starts")}
+        "search": ("searching", "searches"), "selfplay": ("searching", "self_play"),
+        "learning": ("searching", "learning"), "start": ("start", "starts")}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

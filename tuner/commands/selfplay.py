@@ -1,4 +1,4 @@
-"""Learn the weights of a parameter file from games that the search plays, by temporal differences.
+"""Learn the weights of a parameter file from games that the search plays.
 
 Threads play batches of games; after each the learner moves the weights, and later games are played with them. PARAMS is a
 parameter file or a bundled one. Everything lies in a folder (default: selfplay-1, -2, ...): params.yaml is always
@@ -16,7 +16,8 @@ from tuner.options import add_term_options, at_least_one, between, count, positi
 EXAMPLE = """example:
   tuner selfplay --lambda 0.7                                  from bare piece values, 1,000 games
   tuner selfplay my.yaml --games 14000 --lambda 0.7 -o learned.yaml
-  tuner selfplay material --openings '1k6/8/2K5/3R4/8/8/8/8 w - - 0 1' --random-plies 0 --explore 0.3 --depth 2
+  tuner selfplay --openings '1k6/8/2K5/3R4/8/8/8/8 w - - 0 1' --games 60 --depth 2 --plies 12 --truncated draw \
+      --explore 0.3 --batch 1 --lag 0 --learning-rate 10       mate with a rook
   tuner selfplay my.yaml --opponent self --opponent past --opponent uci:stockfish
   tuner selfplay --resume selfplay-1 --games 20000
 """
@@ -46,10 +47,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("learning")
     group.add_argument("--lambda", dest="trace", type=unit, default=0.7, metavar="L",
                        help="weight of later values, per ply: 0 the next value alone, 1 the result alone (default: 0.7)")
-    group.add_argument("--backup", choices=("td-leaf", "td", "rootstrap", "treestrap"), default="td-leaf",
-                       help="what is learnt of: leaves of principal variations (default), positions played, or positions "
-                            "towards the values that searches gave them")
-    group.add_argument("--gated", action="store_true", help="rootstrap and treestrap: learn of quiet positions alone")
+    group.add_argument("--backup", choices=("rootstrap", "td-leaf", "td", "treestrap"), default="rootstrap",
+                       help="what is learnt: that the positions played are worth what searches from there on found (rootstrap, "
+                            "the default: of all it won most matches), that leaves of principal variations agree (td-leaf), "
+                            "that positions agree (td), or that all positions in the trees keep their bounds (treestrap)")
+    group.add_argument("--noisy", action="store_true",
+                       help="rootstrap and treestrap: learn of positions that are not quiet too, as published")
     group.add_argument("--learner", choices=("adam", "sgd", "adagrad", "coherence"), default="adam", help="default: adam")
     group.add_argument("--learning-rate", type=positive, metavar="N",
                        help="centipawns (default: adam 3 a step, sgd 1 a unit of error; KnightCap 0.1, Homan 0.255)")
@@ -99,10 +102,10 @@ def _settings(arguments: argparse.Namespace):
     from tuner.selfplay.settings import Settings
 
     depth = None if arguments.nodes else arguments.depth or 3
-    if BACKUPS[arguments.backup].harvests and depth is None:
-        raise InputError(f"--backup {arguments.backup}: needs searches of one depth; use --depth in place of --nodes")
+    if arguments.backup == "treestrap" and depth is None:
+        raise InputError("--backup treestrap: needs searches of one depth; use --depth in place of --nodes")
     opponents = tuple(arguments.opponent or ["self"])
-    if BACKUPS[arguments.backup].harvests and arguments.no_blunders:
+    if BACKUPS[arguments.backup].harvest and arguments.no_blunders:
         raise InputError(f"--no-blunders: a rule for td and td-leaf, not for {arguments.backup}")
     random_plies = arguments.random_plies
     if random_plies is None:
@@ -111,7 +114,7 @@ def _settings(arguments: argparse.Namespace):
         start=arguments.params, games=arguments.games or 1000, depth=depth, nodes=arguments.nodes, random_plies=random_plies,
         openings=os.path.abspath(arguments.openings) if arguments.openings and os.path.exists(arguments.openings)
         else arguments.openings, balanced=arguments.balanced, explore=arguments.explore, plies=arguments.plies,
-        opponents=opponents, backup=arguments.backup, trace=arguments.trace, gated=arguments.gated,
+        opponents=opponents, backup=arguments.backup, trace=arguments.trace, gated=not arguments.noisy,
         blunders=not arguments.no_blunders, truncated=arguments.truncated, rule=arguments.learner,
         rate=arguments.learning_rate, decay=arguments.decay, average=arguments.average, batch=arguments.batch,
         lag=arguments.lag, fixed=tuple(arguments.fixed), noise=arguments.noise, seed=arguments.seed,

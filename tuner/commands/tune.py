@@ -53,7 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                        help="share of the games, whole openings, kept to judge the result (default: 0.1)")
     group.add_argument("--prior", type=_prior, default="auto", metavar="SD",
                        help="how far weights may be expected from where they start: a number of centipawns, none, or auto "
-                            "(default): found from the games for each list and term")
+                            "(default): found from the games for each list and term, for rootstrap 20")
     group.add_argument("--fixed", action="append", default=[], metavar="NAME", help="hold this name or glob; may be repeated")
     group.add_argument("--only", action="append", default=[], metavar="NAME", help="move nothing but this name or glob")
     group.add_argument("--untapered", action="store_true", help="one number for each parameter instead of one a stage")

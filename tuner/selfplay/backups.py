@@ -22,6 +22,7 @@ import numpy as np
 from tuner.selfplay.play import Episode
 from tuner.temporal import decays, differences, errors, unpredicted_blunders
 
+TREE_ROOM = 20_000  # positions of one search's tree
 DECIDED = 100_000.0  # centipawns: more than any evaluation
 
 
@@ -42,7 +43,7 @@ class Backup(NamedTuple):
 
     positions: Callable[[Episode], np.ndarray]
     errors: Callable[[Lesson, np.ndarray], np.ndarray]
-    harvests: bool = False  # wants the positions inside the trees
+    harvest: tuple[int, int | None] | None = None  # how many positions inside the trees it wants, and of which iteration
 
 
 def known_values(episode: Episode, evaluate: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
@@ -99,6 +100,6 @@ def _value(centipawns: np.ndarray, scale: float) -> np.ndarray:
 BACKUPS = {
     "td": Backup(lambda episode: episode.positions, _td),
     "td-leaf": Backup(lambda episode: episode.leaves, _td_leaf),
-    "rootstrap": Backup(lambda episode: episode.positions, _rootstrap, harvests=True),
-    "treestrap": Backup(lambda episode: episode.tree.positions, _treestrap, harvests=True),
+    "rootstrap": Backup(lambda episode: episode.positions, _rootstrap, (1, 1)),
+    "treestrap": Backup(lambda episode: episode.tree.positions, _treestrap, (TREE_ROOM, None)),
 }

@@ -34,7 +34,6 @@ from tuner.selfplay.workers import Seat, Workers
 from tuner.tuning import require_writable
 
 MEGABYTES = 1  # of a searcher's table: a search of some plies fills no more, and it is emptied for each game
-TREE_ROOM = 20_000  # positions of one search's tree that treestrap learns from
 WRITE_SECONDS = 5.0  # between two versions of params.yaml
 OPPONENT_MEGABYTES = 4
 
@@ -48,12 +47,12 @@ class Result:
     interrupted: bool
 
 
-def new_run(settings: Settings, folder: Path, workers: int, output: Path | None) -> Result:
+def new_run(settings: Settings, folder: Path, workers: int, output: Path | None, quiet: bool = False) -> Result:
     """Learn from the beginning, in a folder."""
     require_fresh(folder)
     if output is not None:
         require_writable(output, ())
-    with Display() as display:
+    with Display(quiet) as display:
         display.begin("starting")
         engine, parameters = load_engine(settings.start, settings.terms)
         _require_playable(engine.game, settings)
@@ -142,9 +141,8 @@ def _seat(learner: Learner) -> Seat:
 
     def make_searcher(parameters: Parameters, playing: bool) -> Searcher:
         searcher = engine.searcher(parameters, playing, MEGABYTES, lean=False)
-        if learner.backup.harvests and not playing:
-            tree = settings.backup == "treestrap"
-            searcher.harvest(TREE_ROOM if tree else 1, 1 if tree else settings.depth)
+        if learner.backup.harvest and not playing:
+            searcher.harvest(*learner.backup.harvest)
         return searcher
 
     def make_opponent(name: str) -> Player:

@@ -21,9 +21,9 @@ class Settings:
     explore: float = 0.0
     plies: int = 160
     opponents: tuple[str, ...] = ("self",)
-    backup: str = "td-leaf"
+    backup: str = "rootstrap"
     trace: float = 0.7
-    gated: bool = False
+    gated: bool = True
     blunders: bool = True
     truncated: str = "value"
     rule: str = "adam"

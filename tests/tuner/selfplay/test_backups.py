@@ -24,7 +24,7 @@ def classic():
     return load_engine("classic")
 
 
-def episodes(classic, n: int, plan: Plan = USUAL, harvest: tuple[int, int] = (0, 1), **more):
+def episodes(classic, n: int, plan: Plan = USUAL, harvest: tuple[int, int | None] = (0, None), **more):
     engine, parameters = classic
     searcher = engine.searcher(parameters, playing=False, megabytes=1, lean=False)
     searcher.harvest(*harvest)
@@ -127,7 +127,7 @@ def test_predicted_is_the_reply_in_the_principal_variation(classic):
 def test_rootstrap_moves_towards_the_search_and_with_lambda_one_towards_the_result(classic):
     engine, parameters = classic
     backup, noisy = BACKUPS["rootstrap"], 0
-    for episode in episodes(classic, 4, harvest=(1, DEPTH)):
+    for episode in episodes(classic, 4, harvest=(1, 1)):
         assert (episode.tree.positions == episode.positions).all()  # the root of each search is what was kept
         lesson = lesson_of(classic, episode, 0.0)
         values = np.tanh(parameters.scale * engine.evaluate(episode.positions, parameters))
@@ -146,7 +146,7 @@ def test_treestrap_moves_only_values_outside_of_proven_bounds_which_plain_minima
     engine, parameters = classic
     exact = engine.searcher(parameters, playing=False, megabytes=1)
     checked = 0
-    for episode in episodes(classic, 1, Plan(Limits(depth=DEPTH), 8, plies=14), harvest=(300, 1)):
+    for episode in episodes(classic, 1, Plan(Limits(depth=DEPTH), 8, plies=14), harvest=(300, None)):
         tree = episode.tree
         values = np.tanh(parameters.scale * engine.evaluate(tree.positions, parameters))
         c = BACKUPS["treestrap"].errors(lesson_of(classic, episode), values)
