@@ -17,7 +17,7 @@ EXAMPLE = """example:
   tuner selfplay --lambda 0.7                                  from bare piece values, 1,000 games
   tuner selfplay my.yaml --games 14000 --lambda 0.7 -o learned.yaml
   tuner selfplay --openings '1k6/8/2K5/3R4/8/8/8/8 w - - 0 1' --games 60 --depth 2 --plies 12 --truncated draw \
-      --explore 0.3 --batch 1 --lag 0 --learning-rate 10       mate with a rook
+      --explore 0.3 --batch 1 --lag 0 --learning-rate 10 --backup td-leaf       mate with a rook
   tuner selfplay my.yaml --opponent self --opponent past --opponent uci:stockfish
   tuner selfplay --resume selfplay-1 --games 20000
 """

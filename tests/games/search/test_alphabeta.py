@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import scipy.stats
 
 from games.chess.fen import position
 from games.record import find
@@ -97,3 +98,23 @@ def test_other_weights_can_be_bound_while_the_memory_stays(classic):
     zero = np.zeros_like(one.weights)
     one.bind(engine.evaluation(zero)[0], zero.ctypes.data)
     assert one.search([CHESS.start()], Limits(depth=3)).value == 0 != before
+
+
+def test_a_seed_chooses_among_equals_and_changes_no_value(classic):
+    engine, zero = load_engine("zero")
+    nothing = engine.searcher(zero, playing=False, megabytes=0)
+    counts: dict[int, int] = {}
+    for seed in range(1, 801):
+        nothing.clear()
+        nothing.choose_by(seed)
+        move = nothing.search([CHESS.start()], Limits(depth=2)).move
+        counts[move] = counts.get(move, 0) + 1
+    assert len(counts) == 20 and scipy.stats.chisquare(list(counts.values())).pvalue > 1e-3
+    exact = searcher(classic, playing=False)
+    for line in lines(13, 40):
+        values = set()
+        for seed in (0, 1, 2):
+            exact.clear()
+            exact.choose_by(seed)
+            values.add(exact.search(line, Limits(depth=3)).value)
+        assert len(values) == 1
