@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import os
 from collections.abc import Callable, Sequence
 
@@ -113,6 +114,17 @@ def require_nothing_else(arguments: argparse.Namespace, add_arguments: Callable[
             words = next((action.option_strings for action in parser._actions if action.dest == name), [])
             told = words[-1] if words else value
             raise InputError(f"{told}: a run that goes on takes nothing but {', '.join(allowed)} and --json")
+
+
+def tell(arguments: argparse.Namespace, lines: Sequence[str], plain: dict, interrupted: bool) -> dict:
+    """Say what came of a long command, and end with the status of an interrupt if it was interrupted."""
+    if not arguments.json:
+        print("\n".join(lines))
+    if interrupted:
+        if arguments.json:
+            print(json.dumps(plain, indent=1, allow_nan=False))
+        raise SystemExit(130)
+    return plain
 
 
 def share(text: str) -> float:

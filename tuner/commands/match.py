@@ -10,7 +10,7 @@ import argparse
 import os
 from pathlib import Path
 
-from tuner.options import add_term_options, at_least_one, count, positive, processors, require_nothing_else
+from tuner.options import add_term_options, at_least_one, count, positive, processors, require_nothing_else, tell
 
 EXAMPLE = """example:
   tuner match learned.yaml classic --depth 4 --games 400 --pgn games.pgn
@@ -88,15 +88,7 @@ def run(arguments: argparse.Namespace) -> dict:
         if arguments.a is None or arguments.b is None:
             raise InputError("match: expected two players, A and B, or --resume DIR; see tuner match --help")
         outcome = match.new_match(_settings(arguments), Path(arguments.run) if arguments.run else None, ways)
-    if not arguments.json:
-        print("\n".join(outcome.lines))
-    if outcome.interrupted:
-        if arguments.json:
-            import json
-
-            print(json.dumps(outcome.plain, indent=1, allow_nan=False))
-        raise SystemExit(130)
-    return outcome.plain
+    return tell(arguments, outcome.lines, outcome.plain, outcome.interrupted)
 
 
 def _settings(arguments: argparse.Namespace):

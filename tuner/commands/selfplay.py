@@ -11,7 +11,18 @@ import argparse
 import os
 from pathlib import Path
 
-from tuner.options import add_term_options, at_least_one, between, count, positive, processors, require_nothing_else, share, unit
+from tuner.options import (
+    add_term_options,
+    at_least_one,
+    between,
+    count,
+    positive,
+    processors,
+    require_nothing_else,
+    share,
+    tell,
+    unit,
+)
 
 EXAMPLE = """example:
   tuner selfplay --lambda 0.7                                  from bare piece values, 1,000 games
@@ -85,15 +96,7 @@ def run(arguments: argparse.Namespace) -> dict:
     else:
         folder = Path(arguments.run) if arguments.run else selfplay.free_folder()
         result = selfplay.new_run(_settings(arguments), folder, workers, output)
-    if not arguments.json:
-        print("\n".join(result.lines))
-    if result.interrupted:
-        if arguments.json:
-            import json
-
-            print(json.dumps(result.plain, indent=1, allow_nan=False))
-        raise SystemExit(130)
-    return result.plain
+    return tell(arguments, result.lines, result.plain, result.interrupted)
 
 
 def _settings(arguments: argparse.Namespace):

@@ -179,7 +179,8 @@ def _run(learner: Learner, opening: Callable[[int], Opening], seats: list[Seat],
             folder.checkpoint(learner)
         before = folder.history()
         spent = before[-1]["cpu_seconds"] if before else 0.0
-        display.note(table_of(engine.layout, learner))
+        limit = f"depth {settings.depth}" if settings.depth is not None else f"{settings.nodes:,} nodes"
+        display.note(f"{settings.backup}, lambda {settings.trace:g}, {limit}, {settings.games:,} games, in {path}")
         display.begin("playing", settings.games)
         date = time.strftime("%Y.%m.%d")
         interrupted = False
@@ -208,7 +209,7 @@ def _run(learner: Learner, opening: Callable[[int], Opening], seats: list[Seat],
     plain = {"command": "selfplay", "folder": str(path), "output": str(output) if output else str(path / PARAMS),
              "interrupted": interrupted, **last}
     lines = [f"learnt from {last['games']:,} games in {last['cpu_seconds']:.1f} CPU s: {plain['output']}",
-             *table_of(engine.layout, learner).splitlines()]
+             table_of(engine.layout, learner)]
     if interrupted:
         lines.append(f"interrupted; go on with: tuner selfplay --resume {shlex.quote(str(path))}")
     else:

@@ -46,4 +46,5 @@ def table_of(layout: Layout, learner: Learner) -> str:
     """What the single numbers of the first term are and were, in units of the first."""
     before, now = (headline(layout, weights) for weights in (learner.parameters.weights, learner.average))
     units = [next(iter(values.values()), 0.0) or 1.0 for values in (before, now)]
-    return "  ".join(f"{name} {value / units[1]:.2f} ({before[name] / units[0]:.2f})" for name, value in now.items())
+    values = "  ".join(f"{name} {value / units[1]:.2f} ({before[name] / units[0]:.2f})" for name, value in now.items())
+    return f"in units of the first, before in brackets: {values}"
