@@ -12,7 +12,8 @@ import yaml
 from tests.commands.support import done, tictactoe_file, tuner
 from tuner.engine import load_parameters
 
-FEW = ("--only", "material.*", "--per-game", 4)
+MATERIAL = ("--only", "material.*", "--prior", 50)  # quick to fit
+FEW = (*MATERIAL, "--per-game", 4)
 
 
 def said(*arguments: object) -> dict:
@@ -27,18 +28,18 @@ def test_where_there_are_games_and_an_evaluation_searches_teach(small_pgn, small
     assert note["method"] == "rootstrap" and note["depth"] == 2 and note["lambda"] == 0
     assert load_parameters(out).scale == load_parameters("classic").scale
     assert said("zero", small_pgn, "-o", out, *FEW)["method"] == "logistic"  # nothing to search with
-    assert said("classic", small_dataset.path, "-o", out, "--only", "material.*")["method"] == "logistic"
+    assert said("classic", small_dataset.path, "-o", out, *MATERIAL)["method"] == "logistic"
     (tmp_path / "labelled.epd").write_text('rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - c9 "1-0";\n'
                                            '4k3/pppppppp/8/8/8/8/PPPPPPPP/4K3 b - - c9 "0-1";\n')
-    assert said("classic", tmp_path / "labelled.epd", "-o", out, "--held-out", 0)["method"] == "logistic"
+    assert said("classic", tmp_path / "labelled.epd", "-o", out, "--held-out", 0, *MATERIAL)["method"] == "logistic"
     assert said("tictactoe/classic", tictactoe_file(tmp_path), "-o", out)["method"] == "logistic"  # nothing that searches
 
 
 def test_the_number_of_workers_changes_nothing(small_pgn, tmp_path):
     for method in ("rootstrap", "td-leaf"):
         for workers in (1, 3):
-            done("tune", "classic", small_pgn, "-o", tmp_path / f"{workers}.yaml", "--only", "material.*", "--method", method,
-                 "--depth", 1, "--workers", workers, "--prior", 50)
+            done("tune", "classic", small_pgn, "-o", tmp_path / f"{workers}.yaml", *MATERIAL, "--method", method, "--depth", 1,
+                 "--workers", workers, "--skip-start", 60)
         weights = [load_parameters(tmp_path / f"{workers}.yaml").weights for workers in (1, 3)]
         assert (weights[0] == weights[1]).all()
 
@@ -58,15 +59,15 @@ def test_lambda_one_is_the_regression_on_results(small_pgn, tmp_path):
 @pytest.mark.parametrize("method", ["td", "td-leaf"])
 def test_temporal_differences_have_their_own_file_with_errors(small_pgn, tmp_path, method):
     out = tmp_path / "out.yaml"
-    result = said("classic", small_pgn, "-o", out, "--only", "material.*", "--method", method, "--depth", 1, "--lambda", 0.8,
-                  "--prior", 50)
+    result = said("classic", small_pgn, "-o", out, *MATERIAL, "--method", method, "--depth", 1, "--lambda", 0.8,
+                  "--skip-start", 40)
     assert result["method"] == method and result["lambda"] == 0.8 and result["iterations"] >= 2
     learned = load_parameters(out)
     moved = learned.weights != load_parameters("classic").weights
     assert moved[:, :5].all() and not moved[:, 5:].any()
     assert (learned.standard_errors[:, :5] > 0).all()
-    again = said("classic", small_pgn, "-o", out, "--only", "material.*", "--method", method, "--depth", 1, "--learner", "adam",
-                 "--iterations", 3)
+    again = said("classic", small_pgn, "-o", out, *MATERIAL, "--method", method, "--depth", 1, "--learner", "adam",
+                 "--iterations", 3, "--skip-start", 60)
     assert again["iterations"] == 3
 
 
