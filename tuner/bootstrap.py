@@ -16,8 +16,8 @@ import numpy as np
 from games.record import PositionBatch
 from games.search.searcher import Limits, Searcher
 from tuner.engine import Engine
+from tuner.leaves import known_values, leaf_of
 from tuner.parameters import Parameters
-from tuner.selfplay.play import leaf_of
 from tuner.temporal import decays, differences, errors
 from tuner.temporal_fit import TemporalData
 
@@ -25,15 +25,17 @@ MEGABYTES = 1
 Teach = Callable[[PositionBatch], PositionBatch]
 
 
-def each_game(engine: Engine, parameters: Parameters, playing: bool, workers: int,
-              work: Callable[[Searcher, int], None]) -> Callable[[PositionBatch], None]:
-    """A function that does some work for each position of a batch: work(searcher, place), on threads.
+class Searchers:
+    """Searchers with the same weights, one for each of some threads; `playing` or exact."""
 
-    A searcher's memory is emptied before each game, so that the number of threads changes nothing.
-    """
-    searchers = [engine.searcher(parameters, playing, MEGABYTES) for _ in range(workers)]
+    def __init__(self, engine: Engine, parameters: Parameters, playing: bool, workers: int) -> None:
+        self._searchers = [engine.searcher(parameters, playing, MEGABYTES) for _ in range(workers)]
 
-    def over(batch: PositionBatch) -> None:
+    def each(self, batch: PositionBatch, work: Callable[[Searcher, int], None]) -> None:
+        """Do work(searcher, place) for each position of a batch.
+
+        A searcher's memory is emptied before each game, so that the number of threads changes nothing.
+        """
         ends = np.append(batch.first[1:], len(batch.positions))
         games = iter(list(zip(batch.first.tolist(), ends.tolist(), strict=True)))
         lock, problems = threading.Lock(), []
@@ -51,15 +53,13 @@ def each_game(engine: Engine, parameters: Parameters, playing: bool, workers: in
             except BaseException as problem:  # raised below, in the thread that waits
                 problems.append(problem)
 
-        threads = [threading.Thread(target=run, args=(searcher,), daemon=True) for searcher in searchers]
+        threads = [threading.Thread(target=run, args=(searcher,), daemon=True) for searcher in self._searchers]
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join()
         if problems:
             raise problems[0]
-
-    return over
 
 
 def search_values(engine: Engine, parameters: Parameters, depth: int, workers: int) -> Callable[[PositionBatch], np.ndarray]:
@@ -68,19 +68,17 @@ def search_values(engine: Engine, parameters: Parameters, depth: int, workers: i
     The search is that which plays.
     """
     limits, second = Limits(depth=depth), engine.game.contest.second_to_move
-    positions = result = np.empty(0)
-
-    def work(searcher: Searcher, i: int) -> None:
-        found = searcher.search(positions[i:i + 1], limits)
-        value = np.tanh(parameters.scale * found.value) if found.win_in is None else np.sign(found.value)
-        result[i] = -value if second(positions[i]) else value
-
-    over = each_game(engine, parameters, True, workers, work)
+    searchers = Searchers(engine, parameters, True, workers)
 
     def values(batch: PositionBatch) -> np.ndarray:
-        nonlocal positions, result
-        positions, result = batch.positions, np.empty(len(batch.positions))
-        over(batch)
+        result = np.empty(len(batch.positions))
+
+        def work(searcher: Searcher, i: int) -> None:
+            found = searcher.search(batch.positions[i:i + 1], limits)
+            value = np.tanh(parameters.scale * found.value) if found.win_in is None else np.sign(found.value)
+            result[i] = -value if second(batch.positions[i]) else value
+
+        searchers.each(batch, work)
         return result
 
     return values
@@ -97,35 +95,30 @@ class Leaves:
         self._limits = Limits(depth=depth)
         self._decay: list[np.ndarray] = []
         self._known: list[np.ndarray] = []
-        self._over = each_game(engine, parameters, False, workers, self._search) if depth else None
+        self._searchers = Searchers(engine, parameters, False, workers) if depth else None
 
     def __call__(self, batch: PositionBatch) -> PositionBatch:
         ends = np.append(batch.first[1:], len(batch.positions))
         for begin, end in zip(batch.first, ends, strict=True):
             if begin < end:
                 self._decay.append(decays(self._trace, self._engine.game.plies(batch.positions[begin:end])))
-        if self._over is None:
+        if self._searchers is None:
             self._known.append(np.full(len(batch.positions), np.nan))
             return batch
-        self._batch, self._leaves = batch, np.empty_like(batch.positions)
-        self._scores, self._wins = np.empty(len(batch.positions)), np.zeros(len(batch.positions))
-        self._over(batch)
-        static = self._engine.evaluate(self._leaves, self._parameters)
-        self._known.append(np.where(self._wins != 0, self._wins, np.where(static == self._scores, np.nan, 0.0)))
-        return replace(batch, positions=self._leaves)
+        leaves, scores, wins = np.empty_like(batch.positions), np.empty(len(batch.positions)), np.zeros(len(batch.positions))
+
+        def work(searcher: Searcher, i: int) -> None:
+            found = searcher.search(batch.positions[i:i + 1], self._limits)
+            leaves[i], scores[i], wins[i] = leaf_of(self._engine.game, batch.positions[i], found)
+
+        self._searchers.each(batch, work)
+        self._known.append(known_values(scores, wins, self._engine.evaluate(leaves, self._parameters)))
+        return replace(batch, positions=leaves)
 
     @property
     def data(self) -> TemporalData:
         """Of all batches so far."""
         return TemporalData(np.concatenate(self._decay), np.concatenate(self._known))
-
-    def _search(self, searcher: Searcher, i: int) -> None:
-        game, words = self._engine.game, self._batch.positions[i]
-        found = searcher.search(self._batch.positions[i:i + 1], self._limits)
-        sign = -1 if game.contest.second_to_move(words) else 1
-        self._leaves[i] = leaf_of(game, words, found)
-        self._scores[i] = sign * found.value
-        self._wins[i] = 0 if found.win_in is None else sign * np.sign(found.value)
 
 
 def taught(engine: Engine, values: Callable[[PositionBatch], np.ndarray], trace: float) -> Teach:

@@ -11,7 +11,6 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,11 +21,9 @@ from tuner.build import expand
 from tuner.dataset import Dataset, is_dataset
 from tuner.engine import Engine
 from tuner.parameters import Parameters
-from tuner.selfplay.rows import Rows, shares_of
+from tuner.rows import Rows, shares_of
 from tuner.temporal_fit import LEARNERS as TEMPORAL
-
-if TYPE_CHECKING:
-    from tuner.tuning import TuneOptions
+from tuner.tune_options import TuneOptions
 
 SEARCHED_PER_GAME = 50  # positions
 DEFAULT_TRACE = 0.7  # lambda, per ply
@@ -84,14 +81,15 @@ def teacher_of(engine: Engine, parameters: Parameters, options: TuneOptions) -> 
 def noting(teach: Teach, results: set[float]) -> Teach:
     """The same, noting the results that games had."""
 
-    def noting(batch: PositionBatch) -> PositionBatch:
+    def noted(batch: PositionBatch) -> PositionBatch:
         results.update(np.unique(batch.outcomes).tolist())
         return teach(batch)
 
-    return noting
+    return noted
 
 
 def number_of_rounds(options: TuneOptions) -> int:
+    """How often positions are searched, at most: each time with what was learned by the last."""
     if options.method not in ("rootstrap", "td-leaf"):
         return 1
     return options.rounds or {"rootstrap": 1, "td-leaf": 3}[options.method]

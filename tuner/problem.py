@@ -16,6 +16,7 @@ import numpy as np
 from tuner import passes
 from tuner.dataset import Dataset
 from tuner.objectives import OBJECTIVES
+from tuner.rows import shares_of
 
 BLOCK = 1 << 18  # positions dealt with between two looks at the memory
 SMALL = 48 << 20  # bytes of nonzeros that may stay in memory
@@ -110,10 +111,7 @@ class Problem:
     @cached_property
     def shares(self) -> np.ndarray:
         """(stages, phases + 1): how much of each stage a position of a phase has."""
-        if self.stages == 1:
-            return np.ones((1, self.phases + 1))
-        first = np.arange(self.phases + 1) / self.phases
-        return np.stack([first, 1 - first])
+        return shares_of(np.arange(self.phases + 1), self.phases, self.stages)
 
     def on(self, games: np.ndarray) -> Problem:
         """The same problem on other games of the dataset."""

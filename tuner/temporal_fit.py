@@ -19,9 +19,9 @@ from tuner.fit import FitOptions, FitResult, make_problem, with_prior
 from tuner.gauge import find_gauge
 from tuner.layout import Layout
 from tuner.learners.base import LearnerOptions, Record
+from tuner.learners.rules import RULES
 from tuner.parameters import Parameters
 from tuner.problem import Problem
-from tuner.selfplay.rules import RULES
 from tuner.split import split_games
 
 SAMPLE = 40_000  # positions of a matrix that only has to point the way
@@ -202,9 +202,8 @@ def standard_errors(temporal: TemporalProblem, weights: np.ndarray) -> np.ndarra
     meat[np.diag_indices(len(free))] += problem.precision.ravel()[free] * total * problem.design_effect
     if len(names) > 1:
         meat *= len(names) / (len(names) - 1)
-    solve = _factorised(matrix)
-    left = solve(meat)
-    variance = np.einsum("ij,ji->i", left, solve(np.eye(len(free))).T)
+    inverse = _factorised(matrix)(np.eye(len(free)))
+    variance = ((inverse @ meat) * inverse).sum(axis=1)
     errors = np.zeros(problem.start.size)
     use, _ = problem.use
     applies = np.append(use.sum(axis=0), 1)

@@ -10,70 +10,27 @@ import shlex
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
-from games.record import ReadOptions, ReadReport
+from games.record import ReadReport
 from games.streams import InputError
 from tuner import __version__
 from tuner.bootstrap import Leaves
 from tuner.dataset import Dataset
 from tuner.engine import Engine, load_engine, quiescence_of
 from tuner.files import replace_file, temporary_name
-from tuner.fit import FitOptions, FitResult, fit
-from tuner.learners.base import LearnerOptions
+from tuner.fit import FitResult, fit
 from tuner.methods import method_for, noting, number_of_rounds, reading_of, require_method, teacher_of, value_change
 from tuner.parameters import Parameters, untapered, write_parameters
 from tuner.progress import Display
 from tuner.sources import dataset_of, require_learnable
 from tuner.summary import summarise, summary_lines
 from tuner.temporal_fit import fit_temporal
+from tuner.tune_options import TuneOptions
 from tuner.uncertainty import FEW_GAMES
 
-SEARCH_TRUST = 20.0  # centipawns round the values that searched: 85 Elo on the bundled games; 60: 48, automatic: 61
 FAR = 0.02  # mean change of values after which leaves and searches are those of another evaluation
-
-
-@dataclass(frozen=True)
-class TuneOptions:
-    """Everything that `tuner tune` can be told; the names are those of its options."""
-
-    reading: ReadOptions = ReadOptions()
-    quiescence: str = "classic"
-    terms: tuple[str, ...] = ()
-    method: str = "auto"
-    depth: int = 4
-    per_game: int | None = None
-    trace: float | None = None
-    rounds: int | None = None
-    workers: int = 1
-    loss: str = "cross-entropy"
-    learner: str = "newton"
-    gradient: str = "analytic"
-    learning_rate: float | None = None
-    iterations: int | None = None
-    batch: int = 16384
-    held_out: float = 0.1
-    prior: float | str | None = "auto"
-    fixed: tuple[str, ...] = ()
-    only: tuple[str, ...] = ()
-    scale: float | None = None
-    untapered: bool = False
-    intercept: bool = True
-    seed: int = 1
-    run: Path | None = None
-
-    @property
-    def trust(self) -> float | str | None:
-        """The prior: by default what the games say, and for targets from searches what matches have said."""
-        return SEARCH_TRUST if self.method == "rootstrap" and self.prior == "auto" else self.prior
-
-    def fitting(self) -> FitOptions:
-        learning = LearnerOptions(gradient=self.gradient, iterations=self.iterations, learning_rate=self.learning_rate,
-                                  batch=self.batch, seed=self.seed)
-        # targets from searches are on the scale of the evaluation that searched
-        return FitOptions(self.loss, self.learner, learning, self.held_out, self.trust, self.fixed, self.only,
-                          self.scale is None and self.method == "logistic", self.intercept, True, self.seed)
 
 
 def tune(start: str, sources: Sequence[str], output: Path, options: TuneOptions) -> dict:

@@ -1,4 +1,4 @@
-"""Learn the weights of a parameter file from the results of games, and write them to a new file."""
+"""Learn the weights of a parameter file from games, and write them to a new file."""
 
 from __future__ import annotations
 
@@ -71,10 +71,11 @@ def _prior(text: str) -> float | str | None:
 
 def run(arguments: argparse.Namespace) -> dict:
     from tuner import tuning
+    from tuner.tune_options import TuneOptions
 
     gradient = {"finite-difference": "central-difference"}.get(arguments.gradient, arguments.gradient)
     result = tuning.tune(
-        arguments.params, arguments.games, Path(arguments.output), tuning.TuneOptions(
+        arguments.params, arguments.games, Path(arguments.output), TuneOptions(
             reading=read_options(arguments), quiescence=arguments.quiescence, terms=tuple(arguments.terms),
             method=arguments.method, depth=arguments.depth, trace=arguments.trace, workers=min(arguments.workers, 512),
             per_game=arguments.per_game, rounds=arguments.rounds,

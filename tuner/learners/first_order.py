@@ -2,30 +2,27 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 
 import numpy as np
 
 from tuner.learners.base import LearnerOptions, Record
 from tuner.learners.lbfgs import column_scale
+from tuner.learners.rules import ADAM, adam_step
 from tuner.problem import Problem, blocks
 
 EPOCHS = 40
 ADAM_RATE = 8.0  # centipawns a step
-ADAM_BETA_1, ADAM_BETA_2, ADAM_EPSILON = 0.9, 0.999, 1e-12  # Kingma and Ba 2015; the gradients are about 1e-6
+ADAM_MEMORY = 0.999
 
 
 def adam(problem: Problem, options: LearnerOptions, record: Record) -> np.ndarray:
     """Weights after some epochs of Adam; the learning rate is in centipawns a step."""
-    first, second, steps = np.zeros(problem.start.shape), np.zeros(problem.start.shape), 0
+    state, move, steps = {name: np.zeros(problem.start.shape) for name in ADAM}, adam_step(ADAM_MEMORY), itertools.count(1)
 
     def step(gradient: np.ndarray) -> np.ndarray:
-        nonlocal first, second, steps
-        steps += 1
-        first = ADAM_BETA_1 * first + (1 - ADAM_BETA_1) * gradient
-        second = ADAM_BETA_2 * second + (1 - ADAM_BETA_2) * gradient ** 2
-        mean, square = first / (1 - ADAM_BETA_1 ** steps), second / (1 - ADAM_BETA_2 ** steps)
-        return -mean / (np.sqrt(square) + ADAM_EPSILON)
+        return move(state, -gradient, 1, next(steps))
 
     return _descend(problem, options, record, step, options.learning_rate or ADAM_RATE)
 

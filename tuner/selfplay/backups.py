@@ -19,11 +19,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from games.search.context import DECIDED, UNIT
 from tuner.selfplay.play import Episode
 from tuner.temporal import decays, differences, errors, unpredicted_blunders
 
 TREE_ROOM = 20_000  # positions of one search's tree
-DECIDED = 100_000.0  # centipawns: more than any evaluation
+WON = DECIDED / UNIT  # centipawns: beyond this a score is that of a forced win
 
 
 class Lesson(NamedTuple):
@@ -44,15 +45,6 @@ class Backup(NamedTuple):
     positions: Callable[[Episode], np.ndarray]
     errors: Callable[[Lesson, np.ndarray], np.ndarray]
     harvest: tuple[int, int | None] | None = None  # how many positions inside the trees it wants, and of which iteration
-
-
-def known_values(episode: Episode, evaluate: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
-    """(m,) NaN, or the value of a leaf whose evaluation is not its score: a win or a loss, or a draw by the rules.
-
-    `evaluate` is the evaluation, in centipawns, that played.
-    """
-    known = np.where(evaluate(episode.leaves) == episode.scores, np.nan, 0.0)
-    return np.where(episode.wins != 0, episode.wins, known)
 
 
 def returns(lesson: Lesson, values: np.ndarray) -> np.ndarray:
@@ -94,7 +86,7 @@ def _treestrap(lesson: Lesson, values: np.ndarray) -> np.ndarray:
 
 def _value(centipawns: np.ndarray, scale: float) -> np.ndarray:
     """Of scores that may be those of a forced win."""
-    return np.where(np.abs(centipawns) > DECIDED, np.sign(centipawns), np.tanh(scale * centipawns))
+    return np.where(np.abs(centipawns) > WON, np.sign(centipawns), np.tanh(scale * centipawns))
 
 
 BACKUPS = {

@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from tuner.engine import Engine
+from tuner.learners.rules import RULES, State
+from tuner.leaves import known_values
 from tuner.parameters import Parameters
-from tuner.selfplay.backups import BACKUPS, Lesson, known_values
+from tuner.rows import rows_of
+from tuner.selfplay.backups import BACKUPS, Lesson
 from tuner.selfplay.play import Episode
-from tuner.selfplay.rows import rows_of
-from tuner.selfplay.rules import RULES, State
 from tuner.selfplay.settings import Settings
 
 BETWEEN, SELVES = 25, 32  # batches between past selves, at first; how many there are at most
@@ -52,8 +53,8 @@ class Learner:
                        len(self.weights))
         values = np.tanh(scale * rows.evaluations(self.weights))
         parts = np.split(values, np.cumsum([len(part) for part in positions])[:-1])
-        lessons = [Lesson(episode, known_values(episode, lambda leaves: self.engine.evaluate(leaves, playing)), scale,
-                          settings.trace, settings.gated, settings.blunders) for episode in episodes]
+        lessons = [Lesson(episode, known_values(episode.scores, episode.wins, self.engine.evaluate(episode.leaves, playing)),
+                          scale, settings.trace, settings.gated, settings.blunders) for episode in episodes]
         errors = np.concatenate([np.zeros(0), *(self.backup.errors(*lesson) for lesson in zip(lessons, parts, strict=False))])
         batches = self.batches + 1
         gradient = np.where(self.free, rows.sums(errors * (1 - values**2)), 0.0)

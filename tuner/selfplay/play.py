@@ -12,10 +12,11 @@ from games.contest import Forfeit, Player
 from games.record import Game
 from games.search.context import UNIT
 from games.search.harvest import BOUND_MASK, FACTS, MORE, ODD, QUIET, VALUE
-from games.search.searcher import Found, Limits, Searcher
+from games.search.searcher import Limits, Searcher
 from games.search.table import LOWER, UPPER
+from tuner.leaves import Leaf, leaf_of
 
-MATE_ENDS, DRAW_ENDS, LIMIT_ENDS, FORFEIT_ENDS = "won", "drawn", "limit", "forfeit"
+WON, DRAWN, BROKEN_OFF, FORFEITED = "won", "drawn", "limit", "forfeit"  # how a game ended
 
 
 @dataclass(frozen=True)
@@ -72,6 +73,19 @@ class Episode:
         return self.line[self.ply]
 
 
+@dataclass
+class Search:
+    """A search of the learner: at which ply, where it led, the positions of its tree that were kept, and what was then
+    played, see Episode."""
+
+    ply: int
+    turn: int
+    leaf: Leaf
+    kept: np.ndarray
+    explored: bool
+    predicted: bool
+
+
 def play_episode(game: Game, searcher: Searcher, plan: Plan, number: int, seed: int, start: np.ndarray,
                  opening: Sequence[int] = (), opponent: Player | None = None, first: int = 0,
                  stop: Callable[[], bool] = lambda: False) -> Episode | None:
@@ -92,9 +106,9 @@ def play_episode(game: Game, searcher: Searcher, plan: Plan, number: int, seed: 
     searcher.choose_by(rng.getrandbits(63) | 1)
     if opponent is not None:
         opponent.begin(f"{seed} game {number}")
-    ply, leaves, scores, wins, explored, predicted, kept, signs = [], [], [], [], [], [], [], []
+    searches: list[Search] = []
     expected: int | None = None
-    end = LIMIT_ENDS
+    end = BROKEN_OFF
     while (outcome := game.result(line)) is None and len(moves) < plan.plies:
         if stop():
             return None
@@ -102,44 +116,37 @@ def play_episode(game: Game, searcher: Searcher, plan: Plan, number: int, seed: 
         turn = int(second(here))
         if seat is None or turn == seat:
             found = searcher.search(line, plan.limits)
-            sign = -1 if turn else 1
-            ply.append(len(moves))
-            leaves.append(leaf_of(game, here, found))
-            scores.append(sign * found.value)
-            wins.append(0 if found.win_in is None else sign if found.win_in > 0 else -sign)
-            if len(searcher.kept):
-                kept.append(searcher.kept.copy())
-                signs.append(np.full(len(kept[-1]), sign))
             move, other = found.move, False
             if plan.explore and rng.random() < plan.explore:
                 legal = game.legal_moves(here)
                 move = legal[int(rng.random() * len(legal))]
                 other = move != found.move
-            explored.append(other)
-            predicted.append(seat is None)
+            searches.append(Search(len(moves), turn, leaf_of(game, here, found), searcher.kept.copy(), other, seat is None))
             expected = found.variation[1] if len(found.variation) > 1 and not other else None
         else:
             try:
                 move = opponent.choose(np.array(line), moves, None).move
             except Forfeit:
-                outcome, end = (1 if turn else -1), FORFEIT_ENDS
+                outcome, end = (1 if turn else -1), FORFEITED
                 break
-            if predicted:
-                predicted[-1] = move == expected
+            if searches:
+                searches[-1].predicted = move == expected
         line.append(play(here, move, None))
         moves.append(move)
-    if outcome is not None and end == LIMIT_ENDS:
-        end = MATE_ENDS if outcome else DRAW_ENDS
-    words = game.words
-    return Episode(number, np.array(line), moves, given, np.array(ply, np.int64),
-                   np.array(leaves, np.uint64).reshape(-1, words), np.array(scores, float), np.array(wins, np.int64),
-                   np.array(explored, bool), np.array(predicted, bool), outcome, end,
-                   tree_of(np.concatenate(kept or [np.zeros((0, words + MORE), np.uint64)]),
-                           np.concatenate(signs or [np.zeros(0)]), words), seat)
+    if outcome is not None and end == BROKEN_OFF:
+        end = WON if outcome else DRAWN
+    return Episode(number, np.array(line), moves, given, np.array([search.ply for search in searches], np.int64),
+                   np.array([search.leaf.words for search in searches], np.uint64).reshape(-1, game.words),
+                   np.array([search.leaf.score for search in searches], float),
+                   np.array([search.leaf.win for search in searches], np.int64),
+                   np.array([search.explored for search in searches], bool),
+                   np.array([search.predicted for search in searches], bool), outcome, end, tree_of(searches, game.words), seat)
 
 
-def tree_of(kept: np.ndarray, signs: np.ndarray, words: int) -> Tree:
-    """What searches kept; `signs` (k,) are -1 where the second player was to move at the root."""
+def tree_of(searches: list[Search], words: int) -> Tree:
+    """What searches kept."""
+    kept = np.concatenate([np.zeros((0, words + MORE), np.uint64), *(search.kept for search in searches)])
+    signs = np.repeat([1 - 2 * search.turn for search in searches], [len(search.kept) for search in searches])
     value = kept[:, words + VALUE].view(np.int64) / UNIT
     facts = kept[:, words + FACTS].view(np.int64)
     signs = np.where(facts & ODD, -signs, signs)
@@ -147,13 +154,6 @@ def tree_of(kept: np.ndarray, signs: np.ndarray, words: int) -> Tree:
     least, most = np.where(bound == UPPER, -np.inf, value), np.where(bound == LOWER, np.inf, value)
     return Tree(np.ascontiguousarray(kept[:, :words]), np.where(signs > 0, least, -most), np.where(signs > 0, most, -least),
                 (facts & QUIET) != 0)
-
-
-def leaf_of(game: Game, words: np.ndarray, found: Found) -> np.ndarray:
-    """The position at the end of a search's principal variation."""
-    for move in found.variation:
-        words = game.play(words, move, None)
-    return words
 
 
 def _add_random(game: Game, rng: random.Random, plies: int, line: list[np.ndarray], moves: list[int]) -> None:

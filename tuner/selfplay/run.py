@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shlex
 import sys
@@ -12,30 +13,26 @@ from pathlib import Path
 
 import numpy as np
 
-from games.contest import PLIES, RULES, Openings, PlayedGame, Player
+from games.contest import PLIES, RULES, PlayedGame
 from games.record import Game
-from games.search.searcher import UNLIMITED, Limits, Searcher
 from games.streams import InputError
-from tuner.engine import Engine, load_engine, parameter_path, quiescence_of
+from tuner.engine import load_engine, parameter_path
 from tuner.files import replace_file
 from tuner.interrupt import interrupts
-from tuner.match.entrants import PARAMETERS, RANDOM, understood
-from tuner.match.openings import Book, Generator, Opening
-from tuner.match.players import RandomPlayer, SearchPlayer
-from tuner.parameters import Parameters, read_parameters, write_parameters
+from tuner.match.openings import Opening
+from tuner.parameters import write_parameters
 from tuner.progress import Display
 from tuner.runs import begin_folder, read_config, require_fresh, write_config
 from tuner.selfplay.folder import PARAMS, START, Folder
 from tuner.selfplay.learner import Learner, new_learner
-from tuner.selfplay.play import FORFEIT_ENDS, LIMIT_ENDS, Episode, Plan
+from tuner.selfplay.play import BROKEN_OFF, FORFEITED, Episode
 from tuner.selfplay.settings import SECTION, Settings
+from tuner.selfplay.setup import openings_of, plan_of, require_playable, seats_of
 from tuner.selfplay.watch import batch_line, progress_text, table_of
 from tuner.selfplay.workers import Seat, Workers
 from tuner.tuning import require_writable
 
-MEGABYTES = 1  # of a searcher's table: a search of some plies fills no more, and it is emptied for each game
 WRITE_SECONDS = 5.0  # between two versions of params.yaml
-OPPONENT_MEGABYTES = 4
 
 
 @dataclass(frozen=True)
@@ -55,14 +52,14 @@ def new_run(settings: Settings, folder: Path, workers: int, output: Path | None,
     with Display(quiet) as display:
         display.begin("starting")
         engine, parameters = load_engine(settings.start, settings.terms)
-        _require_playable(engine.game, settings)
+        require_playable(engine.game)
         settings = replace(settings, evaluation=engine.composition.name)
         learner = new_learner(engine, parameters, settings)
         if not learner.free.any():
             raise InputError("every number is held, by --fixed or `fixed` in the file: nothing to learn; free some")
         opening = openings_of(engine, settings, display.note)
         opening(0)
-        seats = _seats(learner, workers)
+        seats = seats_of(learner, workers)
         begin_folder(folder)
         replace_file(folder / START, parameter_path(settings.start).read_bytes())
         write_config(folder, SECTION, settings, "tuner " + shlex.join(sys.argv[1:]))
@@ -82,7 +79,7 @@ def resumed_run(folder: Path, workers: int, output: Path | None, games: int | No
         if engine.composition.name != settings.evaluation:
             display.note("the program or the machine is not the one that the run began with: games may differ from here on")
         learner = new_learner(engine, parameters, settings)
-        return _run(learner, openings_of(engine, settings, display.note), _seats(learner, workers), folder, output, display)
+        return _run(learner, openings_of(engine, settings, display.note), seats_of(learner, workers), folder, output, display)
 
 
 def free_folder(base: str = "selfplay") -> Path:
@@ -91,80 +88,6 @@ def free_folder(base: str = "selfplay") -> Path:
     while os.path.lexists(f"{base}-{number}"):
         number += 1
     return Path(f"{base}-{number}")
-
-
-def _require_playable(game: Game, settings: Settings) -> None:
-    if game.searcher is None or game.contest is None:
-        raise InputError(f"{game.name} has no search to play with; its games come from elsewhere")
-
-
-def openings_of(engine: Engine, settings: Settings, note: Callable[[str], None]) -> Callable[[int], Opening]:
-    """Game number to its opening."""
-    game = engine.game
-    if settings.openings is None:
-        if settings.random_plies == 0:
-            return lambda number: Opening(game.start(), [])
-        searcher = engine.searcher(quiescence_of(engine, "classic"), megabytes=MEGABYTES) if settings.balanced else None
-        return Generator(game, settings.random_plies, settings.seed, searcher, note).opening
-    if os.path.exists(settings.openings):
-        if game.contest.openings is None:
-            raise InputError(f"{game.name} reads no openings; --random-plies N makes some")
-        return Book(game.contest.openings(settings.openings, note), "random", settings.seed).opening
-    try:
-        start = game.position(settings.openings)
-    except ValueError as problem:
-        raise InputError(f"--openings {settings.openings}: neither a file nor a position: {problem}") from None
-    return Book(Openings(start[None]), "sequential", settings.seed).opening
-
-
-def plan_of(settings: Settings) -> Plan:
-    """How its games are played."""
-    limits = Limits(depth=settings.depth) if settings.depth is not None else Limits(nodes=settings.nodes or UNLIMITED)
-    return Plan(limits, settings.random_plies if settings.openings else 0, settings.explore, settings.plies)
-
-
-def _seats(learner: Learner, workers: int) -> list[Seat]:
-    seats: list[Seat] = []
-    try:
-        for _ in range(workers):
-            seats.append(_seat(learner))
-    except BaseException:
-        for seat in seats:
-            seat.close()
-        raise
-    return seats
-
-
-def _seat(learner: Learner) -> Seat:
-    engine, settings = learner.engine, learner.settings
-    control = _control(settings)
-
-    def make_searcher(parameters: Parameters, playing: bool) -> Searcher:
-        searcher = engine.searcher(parameters, playing, MEGABYTES, lean=False)
-        if learner.backup.harvest and not playing:
-            searcher.harvest(*learner.backup.harvest)
-        return searcher
-
-    def make_opponent(name: str) -> Player:
-        named = understood(name)
-        if named.game not in (None, engine.game.name):
-            raise InputError(f"--opponent {name}: plays {named.game}, the learner {engine.game.name}")
-        if named.kind == RANDOM:
-            return RandomPlayer(engine.game)
-        if named.kind == PARAMETERS:
-            parameters = read_parameters(Path(named.what), engine.layout, engine.game.name, add_missing=True)
-            return SearchPlayer(engine.game, engine.searcher(parameters, True, OPPONENT_MEGABYTES), control)
-        if engine.game.contest.external is None or named.kind not in engine.game.contest.protocols:
-            raise InputError(f"{name}: not a player of {engine.game.name} to learn from")
-        return engine.game.contest.external(named.kind, named.what, {}, control, None)
-
-    return Seat(learner, make_searcher, make_opponent, lambda searcher: SearchPlayer(engine.game, searcher, control))
-
-
-def _control(settings: Settings):
-    from games.contest import Control
-
-    return Control(depth=settings.depth, nodes=settings.nodes)
 
 
 def _run(learner: Learner, opening: Callable[[int], Opening], seats: list[Seat], path: Path, output: Path | None,
@@ -230,8 +153,6 @@ def _without_duplicates(episodes: list[Episode], seen: set[int]) -> tuple[list[E
 
 def key_of(episode: Episode) -> int:
     """A number for a game: the same for the same moves from the same position."""
-    import hashlib
-
     digest = hashlib.blake2b(episode.line[0].tobytes() + np.array(episode.moves, np.uint32).tobytes(), digest_size=8)
     return int.from_bytes(digest.digest(), "little")
 
@@ -245,7 +166,7 @@ def _texts(game: Game, episodes: list[Episode], date: str) -> str:
 
 def _played(episode: Episode, date: str) -> PlayedGame:
     names = ("learner", "learner") if episode.seat is None else ("learner", "opponent")[::1 - 2 * episode.seat]
-    end = {LIMIT_ENDS: PLIES, FORFEIT_ENDS: "crash"}.get(episode.end, RULES)
+    end = {BROKEN_OFF: PLIES, FORFEITED: "crash"}.get(episode.end, RULES)
     loser = None if not episode.outcome else int(episode.outcome > 0)
     return PlayedGame(episode.line, episode.moves, episode.opening, [], [], episode.outcome, end, loser, "", names,
                       str(episode.number + 1), "?", date, "tuner selfplay")

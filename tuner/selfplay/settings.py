@@ -9,7 +9,9 @@ SECTION = "selfplay"
 
 @dataclass(frozen=True)
 class Settings:
-    """The options of `tuner selfplay` by their names. `evaluation` is a hash of the terms and the program."""
+    """The options of `tuner selfplay` by their names, but that `opponents` and `terms` are all of their kind, `trace` is
+    --lambda, `gated` is not --noisy, `blunders` not --no-blunders, `rule` is --learner, and `rate` --learning-rate, of
+    which at least `floor` stays. `evaluation` is a hash of the terms and the program."""
 
     start: str
     games: int

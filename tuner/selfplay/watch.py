@@ -6,7 +6,7 @@ import numpy as np
 
 from tuner.layout import Layout, Place
 from tuner.selfplay.learner import Learner
-from tuner.selfplay.play import DRAW_ENDS, LIMIT_ENDS, Episode
+from tuner.selfplay.play import BROKEN_OFF, DRAWN, Episode
 
 
 def headline_places(layout: Layout) -> list[Place]:
@@ -27,8 +27,8 @@ def batch_line(layout: Layout, learner: Learner, episodes: list[Episode], duplic
     n = len(episodes)
     games = min(learner.batches * learner.settings.batch, learner.settings.games)
     return {"batch": learner.batches, "games": games, "cpu_seconds": round(cpu_seconds, 3),
-            "draws": sum(episode.end == DRAW_ENDS for episode in episodes) / n,
-            "broken_off": sum(episode.end == LIMIT_ENDS for episode in episodes) / n,
+            "draws": sum(episode.end == DRAWN for episode in episodes) / n,
+            "broken_off": sum(episode.end == BROKEN_OFF for episode in episodes) / n,
             "plies": sum(len(episode.moves) for episode in episodes) / n, "duplicates": duplicates,
             **{key: float(f"{value:.6g}") for key, value in watched.items()},
             "values": {name: round(value, 2) for name, value in headline(layout, learner.average).items()}}

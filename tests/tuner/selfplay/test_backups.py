@@ -10,9 +10,10 @@ import pytest
 from games.search.searcher import Limits
 from tests.games.search.plain_search import plain_value
 from tuner.engine import load_engine
-from tuner.selfplay.backups import BACKUPS, Lesson, known_values
+from tuner.leaves import known_values
+from tuner.rows import rows_of
+from tuner.selfplay.backups import BACKUPS, Lesson
 from tuner.selfplay.play import Plan, play_episode
-from tuner.selfplay.rows import rows_of
 from tuner.temporal import differences, errors
 
 DEPTH, SEED = 2, 3
@@ -33,8 +34,8 @@ def episodes(classic, n: int, plan: Plan = USUAL, harvest: tuple[int, int | None
 
 def lesson_of(classic, episode, trace: float = 0.7, **more) -> Lesson:
     engine, parameters = classic
-    return Lesson(episode, known_values(episode, lambda leaves: engine.evaluate(leaves, parameters)), parameters.scale, trace,
-                  **more)
+    known = known_values(episode.scores, episode.wins, engine.evaluate(episode.leaves, parameters))
+    return Lesson(episode, known, parameters.scale, trace, **more)
 
 
 def test_leaves_evaluate_to_the_score_of_the_search_or_the_game_is_over_there(classic):

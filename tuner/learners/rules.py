@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 State = dict[str, np.ndarray]
+ADAM = ("first", "second")  # its state: means of the gradient and of its square
 SMALL = 1e-12
 
 
@@ -28,12 +29,16 @@ def _sgd(state: State, gradient: np.ndarray, n: int, t: int) -> np.ndarray:
     return gradient
 
 
-def _adam(state: State, gradient: np.ndarray, n: int, t: int) -> np.ndarray:
-    """Kingma and Ba 2015, with a short memory of the square: 0.99."""
-    mean = gradient / max(n, 1)
-    state["first"] += 0.1 * (mean - state["first"])
-    state["second"] += 0.01 * (mean**2 - state["second"])
-    return state["first"] / (1 - 0.9**t) / (np.sqrt(state["second"] / (1 - 0.99**t)) + SMALL)
+def adam_step(memory: float) -> Callable[[State, np.ndarray, int, int], np.ndarray]:
+    """Adam (Kingma and Ba 2015); `memory` of the mean square, from one batch to the next: theirs is 0.999."""
+
+    def step(state: State, gradient: np.ndarray, n: int, t: int) -> np.ndarray:
+        mean = gradient / max(n, 1)
+        state["first"] += 0.1 * (mean - state["first"])
+        state["second"] += (1 - memory) * (mean**2 - state["second"])
+        return state["first"] / (1 - 0.9**t) / (np.sqrt(state["second"] / (1 - memory**t)) + SMALL)
+
+    return step
 
 
 def _adagrad(state: State, gradient: np.ndarray, n: int, t: int) -> np.ndarray:
@@ -51,7 +56,7 @@ def _coherence(state: State, gradient: np.ndarray, n: int, t: int) -> np.ndarray
 
 RULES = {
     "sgd": Rule((), _sgd, 1.0),  # KnightCap's step is 0.1, Homan's 0.255
-    "adam": Rule(("first", "second"), _adam, 3.0),
+    "adam": Rule(ADAM, adam_step(0.99), 3.0),
     "adagrad": Rule(("squares",), _adagrad, 20.0),
     "coherence": Rule(("net", "absolute"), _coherence, 3.0),
 }

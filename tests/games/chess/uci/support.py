@@ -1,0 +1,98 @@
+"""A conversation with the engine, line by line; python-chess judges what it says."""
+
+from __future__ import annotations
+
+import queue
+import re
+import threading
+import time
+
+import chess
+
+from games.chess.uci import serve
+from tuner.engine import load_engine
+
+PATIENCE = 30.0  # seconds until a test gives up
+SOON = 1.0  # what is answered at once takes no longer, even on a busy machine
+INFO = re.compile(r"info depth \d+ score (?:cp|mate) -?\d+ nodes \d+ nps \d+ hashfull (?P<full>\d+) time \d+ pv (?P<pv>.+)")
+ONLY_MOVE = "k7/8/8/8/8/8/6q1/7K w - - 0 1"
+
+
+def searchers():
+    """A function that makes a small search of a parameter file."""
+    engine, parameters = load_engine("classic")
+
+    def make(name: str | None):
+        return engine.searcher(load_engine(name)[1] if name else parameters, megabytes=1)
+
+    return make
+
+
+class Talk:
+    """A conversation with an engine that runs in another thread of this process."""
+
+    def __init__(self, make=None) -> None:
+        self._in: queue.Queue[str | None] = queue.Queue()
+        self._out: queue.Queue[str | None] = queue.Queue()
+        self.heard: list[str] = []
+        self._thread = threading.Thread(target=self._serve, args=(make or searchers(),), daemon=True)
+        self._thread.start()
+
+    def _serve(self, make) -> None:
+        self.searches = serve(make, iter(self._in.get, None), self._out.put, "it", "classic")
+        self._out.put(None)
+
+    def say(self, *lines: str) -> None:
+        for line in lines:
+            self._in.put(line)
+
+    def hear(self, start: str, within: float = PATIENCE) -> str:
+        """The next line that starts so; those before it are kept in `heard`."""
+        self.heard, end = [], time.monotonic() + within
+        while True:
+            line = self._out.get(timeout=max(0.0, end - time.monotonic()))
+            assert line is not None, "the engine has quit"
+            self.heard.append(line)
+            if line.startswith(start):
+                return line
+
+    def ask(self, *lines: str) -> list[str]:
+        """What the engine says to these lines before it is ready."""
+        self.say(*lines, "isready")
+        self.hear("readyok")
+        return self.heard[:-1]
+
+    def best(self, *lines: str) -> list[str]:
+        """The words after `bestmove` that follow these lines."""
+        self.say(*lines)
+        return self.hear("bestmove").split()[1:]
+
+    def leave(self, line: str | None = "quit") -> list[str]:
+        """Quit, or end the input; what was still said."""
+        self._in.put(line)
+        self._thread.join(PATIENCE)
+        assert not self._thread.is_alive()
+        return list(iter(self._out.get_nowait, None))
+
+
+def board_of(text: str, chess960: bool = False) -> chess.Board:
+    """The board of what stands behind `position `."""
+    start, _, moves = text.partition(" moves ")
+    board = chess.Board(chess960=chess960) if start == "startpos" else chess.Board(start.removeprefix("fen "), chess960=chess960)
+    for move in moves.split():
+        board.push_uci(move)
+    return board
+
+
+def check_info(lines: list[str], board: chess.Board, chess960: bool = False) -> None:
+    """Every line of information is complete, and its variation legal in the notation of the game."""
+    for line in lines:
+        found = INFO.fullmatch(line)
+        assert found, line
+        assert int(found["full"]) <= 1000
+        after = board.copy()
+        for name in found["pv"].split():
+            move = chess.Move.from_uci(name)
+            assert move in after.legal_moves, line
+            assert after.uci(move, chess960=chess960) == name
+            after.push(move)

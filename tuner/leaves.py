@@ -1,0 +1,34 @@
+"""Where a search ends, as learning sees it: the position, its score, and whether the game is decided there."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from games.record import Game
+from games.search.searcher import Found
+
+
+class Leaf(NamedTuple):
+    """The end of a principal variation: `words` (words,), `score` in centipawns, and `win` -1, 0 or 1, where a win is
+    forced; score and win are from the first player's point of view."""
+
+    words: np.ndarray
+    score: float
+    win: int
+
+
+def leaf_of(game: Game, words: np.ndarray, found: Found) -> Leaf:
+    """What a search of the position `words` led to."""
+    sign = -1 if game.contest.second_to_move(words) else 1
+    win = 0 if found.win_in is None else sign if found.win_in > 0 else -sign
+    for move in found.variation:
+        words = game.play(words, move, None)
+    return Leaf(words, sign * found.value, win)
+
+
+def known_values(scores: np.ndarray, wins: np.ndarray, static: np.ndarray) -> np.ndarray:
+    """(m,) NaN, or the value of a leaf whose `static` evaluation, in centipawns, is not its score: a win, a loss, or a draw
+    by the rules."""
+    return np.where(wins != 0, wins, np.where(static == scores, np.nan, 0.0))

@@ -1,0 +1,94 @@
+"""From the settings of self-play to its openings, limits and players."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+from games.contest import Control, Openings, Player
+from games.record import Game
+from games.search.searcher import UNLIMITED, Limits, Searcher
+from games.streams import InputError
+from tuner.engine import Engine, quiescence_of
+from tuner.match.entrants import PARAMETERS, RANDOM, understood
+from tuner.match.openings import Book, Generator, Opening
+from tuner.match.players import RandomPlayer, SearchPlayer
+from tuner.parameters import Parameters, read_parameters
+from tuner.selfplay.learner import Learner
+from tuner.selfplay.play import Plan
+from tuner.selfplay.settings import Settings
+from tuner.selfplay.workers import Seat
+
+MEGABYTES = 1  # of a searcher's table: a search of some plies fills no more, and it is emptied for each game
+OPPONENT_MEGABYTES = 4
+
+
+def require_playable(game: Game) -> None:
+    """InputError for a game without a search."""
+    if game.searcher is None or game.contest is None:
+        raise InputError(f"{game.name} has no search to play with; its games come from elsewhere")
+
+
+def openings_of(engine: Engine, settings: Settings, note: Callable[[str], None]) -> Callable[[int], Opening]:
+    """Game number to its opening."""
+    game = engine.game
+    if settings.openings is None:
+        if settings.random_plies == 0:
+            return lambda number: Opening(game.start(), [])
+        searcher = engine.searcher(quiescence_of(engine, "classic"), megabytes=MEGABYTES) if settings.balanced else None
+        return Generator(game, settings.random_plies, settings.seed, searcher, note).opening
+    if os.path.exists(settings.openings):
+        if game.contest.openings is None:
+            raise InputError(f"{game.name} reads no openings; --random-plies N makes some")
+        return Book(game.contest.openings(settings.openings, note), "random", settings.seed).opening
+    try:
+        start = game.position(settings.openings)
+    except ValueError as problem:
+        raise InputError(f"--openings {settings.openings}: neither a file nor a position: {problem}") from None
+    return Book(Openings(start[None]), "sequential", settings.seed).opening
+
+
+def plan_of(settings: Settings) -> Plan:
+    """How its games are played."""
+    limits = Limits(depth=settings.depth) if settings.depth is not None else Limits(nodes=settings.nodes or UNLIMITED)
+    return Plan(limits, settings.random_plies if settings.openings else 0, settings.explore, settings.plies)
+
+
+def seats_of(learner: Learner, workers: int) -> list[Seat]:
+    """One for each thread. InputError if an opponent cannot be started."""
+    seats: list[Seat] = []
+    try:
+        for _ in range(workers):
+            seats.append(_seat(learner))
+    except BaseException:
+        for seat in seats:
+            seat.close()
+        raise
+    return seats
+
+
+def _seat(learner: Learner) -> Seat:
+    engine, settings = learner.engine, learner.settings
+    control = Control(depth=settings.depth, nodes=settings.nodes)
+
+    def make_searcher(parameters: Parameters, playing: bool) -> Searcher:
+        searcher = engine.searcher(parameters, playing, MEGABYTES, lean=False)
+        if learner.backup.harvest and not playing:
+            searcher.harvest(*learner.backup.harvest)
+        return searcher
+
+    def make_opponent(name: str) -> Player:
+        named = understood(name)
+        if named.game not in (None, engine.game.name):
+            raise InputError(f"--opponent {name}: plays {named.game}, the learner {engine.game.name}")
+        if named.kind == RANDOM:
+            return RandomPlayer(engine.game)
+        if named.kind == PARAMETERS:
+            parameters = read_parameters(Path(named.what), engine.layout, engine.game.name, add_missing=True)
+            return SearchPlayer(engine.game, engine.searcher(parameters, True, OPPONENT_MEGABYTES), control)
+        if engine.game.contest.external is None or named.kind not in engine.game.contest.protocols:
+            raise InputError(f"{name}: not a player of {engine.game.name} to learn from")
+        return engine.game.contest.external(named.kind, named.what, {}, control, None)
+
+    return Seat(learner, make_searcher, make_opponent, lambda searcher: SearchPlayer(engine.game, searcher, control))
