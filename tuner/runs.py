@@ -13,11 +13,13 @@ from tuner.files import replace_file
 HISTORY, CONFIG, LOCK = "history.jsonl", "config.yaml", "lock"
 
 
-def write_config(folder: Path, section: str, settings: Any, command: str) -> None:
+def write_config(folder: Path, section: str, settings: Any, command: str | None = None) -> None:
     """Make a folder the folder of a run: the fields of a dataclass under the name of its kind. They come last: a folder
-    without them holds no run."""
+    without them holds no run. Without a command, that of the settings before stays."""
     import yaml
 
+    if command is None:
+        command = yaml.safe_load((folder / CONFIG).read_text(encoding="utf-8"))["command"]
     plain = {key: list(value) if isinstance(value, tuple) else value for key, value in asdict(settings).items()}
     replace_file(folder / CONFIG, yaml.safe_dump({"command": command, "version": __version__, section: plain},
                                                  sort_keys=False, allow_unicode=True))

@@ -14,6 +14,7 @@ from pathlib import Path
 import chess.pgn
 import numpy as np
 import pytest
+import yaml
 
 from tests.commands.support import done, tuner
 from tests.games.support import REPOSITORY
@@ -95,6 +96,16 @@ def test_killed_at_any_moment_a_run_goes_on_to_the_same_weights(tmp_path):
     before = (folder / "games.pgn").read_text()
     done("selfplay", "--resume", folder, "--games", 44)
     assert (folder / "games.pgn").read_text().startswith(before) and len(learned(folder)["kept"]) >= 2
+    assert yaml.safe_load((folder / "config.yaml").read_text())["selfplay"]["games"] == 44
+
+
+def test_games_are_counted_when_a_run_goes_on_behind_half_a_batch(tmp_path):
+    """A batch that was learnt stays learnt: the games that it lacked are not played later, nor counted."""
+    done("selfplay", "material", "--games", 6, *SHORT, "--run", tmp_path / "run")
+    done("selfplay", "--resume", tmp_path / "run", "--games", 12)
+    history = [json.loads(line)["games"] for line in (tmp_path / "run" / "history.jsonl").read_text().splitlines()]
+    with open(tmp_path / "run" / "games.pgn") as stream:
+        assert len(list(iter(lambda: chess.pgn.read_game(stream), None))) == history[-1] == 10
 
 
 def test_a_fixed_number_stays_and_bounds_hold(tmp_path):

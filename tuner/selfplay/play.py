@@ -104,12 +104,15 @@ def play_episode(game: Game, searcher: Searcher, plan: Plan, number: int, seed: 
     seat = None if opponent is None else first
     searcher.clear()
     searcher.choose_by(rng.getrandbits(63) | 1)
-    if opponent is not None:
-        opponent.begin(f"{seed} game {number}")
     searches: list[Search] = []
     expected: int | None = None
-    end = BROKEN_OFF
-    while (outcome := game.result(line)) is None and len(moves) < plan.plies:
+    outcome, end = None, BROKEN_OFF
+    if opponent is not None:
+        try:
+            opponent.begin(f"{seed} game {number}")
+        except Forfeit:
+            outcome, end = 1 - 2 * first, FORFEITED
+    while end == BROKEN_OFF and (outcome := game.result(line)) is None and len(moves) < plan.plies:
         if stop():
             return None
         here = line[-1]

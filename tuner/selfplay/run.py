@@ -97,11 +97,13 @@ def _run(learner: Learner, opening: Callable[[int], Opening], seats: list[Seat],
     started, written = time.process_time(), time.monotonic()
     try:
         if folder.restore(learner):
-            display.note(f"{learner.batches * settings.batch:,} games were played before")
+            write_config(path, SECTION, settings)  # it may have a new end
         else:
             folder.checkpoint(learner)
         before = folder.history()
-        spent = before[-1]["cpu_seconds"] if before else 0.0
+        spent, games = (before[-1]["cpu_seconds"], before[-1]["games"]) if before else (0.0, 0)
+        if games:
+            display.note(f"{games:,} games were played before")
         limit = f"depth {settings.depth}" if settings.depth is not None else f"{settings.nodes:,} nodes"
         display.note(f"{settings.backup}, lambda {settings.trace:g}, {limit}, {settings.games:,} games, in {path}")
         display.begin("playing", settings.games)
@@ -112,7 +114,8 @@ def _run(learner: Learner, opening: Callable[[int], Opening], seats: list[Seat],
                 played = learner.kept[workers.version(learner.batches)]
                 new, keys = _without_duplicates(episodes, folder.keys)
                 watched = learner.learn(new, played)
-                line = batch_line(engine.layout, learner, episodes, len(episodes) - len(new), watched,
+                games += len(episodes)
+                line = batch_line(engine.layout, learner, episodes, len(episodes) - len(new), watched, games,
                                   spent + time.process_time() - started)
                 folder.append(learner, line, _texts(engine.game, episodes, date), keys)
                 display.playing(progress_text(line), line["games"])

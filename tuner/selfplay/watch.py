@@ -20,12 +20,11 @@ def headline(layout: Layout, weights: np.ndarray) -> dict[str, float]:
 
 
 def batch_line(layout: Layout, learner: Learner, episodes: list[Episode], duplicates: int, watched: dict,
-               cpu_seconds: float) -> dict:
-    """A batch for the history: shares are of its games, `plies` the mean length, `squares` the mean square of the errors,
-    `step` and `drift` the mean change of a weight by this batch and since the start, `static` the share of leaves whose
-    evaluation is the score."""
+               games: int, cpu_seconds: float) -> dict:
+    """A batch for the history: `games` with those before; shares are of its games, `plies` the mean length, `squares` the
+    mean square of the errors, `step` and `drift` the mean change of a weight by this batch and since the start, `static`
+    the share of leaves whose evaluation is the score."""
     n = len(episodes)
-    games = min(learner.batches * learner.settings.batch, learner.settings.games)
     return {"batch": learner.batches, "games": games, "cpu_seconds": round(cpu_seconds, 3),
             "draws": sum(episode.end == DRAWN for episode in episodes) / n,
             "broken_off": sum(episode.end == BROKEN_OFF for episode in episodes) / n,
