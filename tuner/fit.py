@@ -4,23 +4,27 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from functools import partial
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
 
 import numpy as np
 
+from games.streams import InputError
 from tuner.dataset import Dataset
-from tuner.gauge import find_gauge
+from tuner.draws import DRAW_MODELS, NARROWEST, start_of
+from tuner.gauge import Gauge, find_gauge
 from tuner.layout import Layout
 from tuner.learners import LEARNERS
 from tuner.learners.base import LearnerOptions, Record
 from tuner.learners.newton import newton
 from tuner.parameters import LARGEST_WEIGHT, Parameters
 from tuner.prior import empirical_prior
-from tuner.problem import Problem
+from tuner.problem import Problem, ranges_of
 from tuner.scale import fit_scale
 from tuner.split import split_games
 from tuner.uncertainty import Uncertainty, standard_errors
+
+DRAWS = "draws"  # of the losses: the better one of the draw models
 
 
 @dataclass(frozen=True)
@@ -43,31 +47,80 @@ class FitOptions:
 
 @dataclass(frozen=True)
 class FitResult:
-    """What a fit found. Losses are means per position; held-out ones are NaN without held-out games."""
+    """What a fit found: learned `parameters`; the `problem` on the games learned from, with its prior, and on those `held_out`;
+    `weights` (stages, columns + 1, or 2 with the width of a draw), the Gauss-Newton `matrix` there, and what holds its null
+    directions. Losses are means per position; held-out ones are NaN without held-out games."""
 
     parameters: Parameters
-    intercept: np.ndarray
-    start: np.ndarray
-    games: int
-    positions: int
-    held_out_games: int
-    held_out_positions: int
-    loss_before: float
-    loss_after: float
-    held_out_before: float
-    held_out_after: float
-    null_directions: int
-    never_applied: int
-    design_effect: float
+    problem: Problem
+    held_out: Problem | None
+    weights: np.ndarray
+    matrix: np.ndarray
+    gauge: Gauge
     uncertainty: Uncertainty | None
     history: list[dict]
+
+    @property
+    def intercept(self) -> np.ndarray:
+        return self.weights[:, self.problem.data.columns]
+
+    @property
+    def width(self) -> np.ndarray | None:
+        """(stages,) of a draw, in centipawns, if it is an outcome of its own."""
+        return self.weights[:, -1] if self.problem.draws else None
+
+    @property
+    def games(self) -> int:
+        return len(self.problem.games)
+
+    @property
+    def positions(self) -> int:
+        return self.problem.positions
+
+    @property
+    def held_out_games(self) -> int:
+        return len(self.held_out.games) if self.held_out else 0
+
+    @property
+    def held_out_positions(self) -> int:
+        return self.held_out.positions if self.held_out else 0
+
+    @cached_property
+    def loss_before(self) -> float:
+        return self.problem.loss(self.problem.start)
+
+    @cached_property
+    def loss_after(self) -> float:
+        return self.problem.loss(self.weights)
+
+    @cached_property
+    def held_out_before(self) -> float:
+        return self.held_out.loss(self.problem.start) if self.held_out else math.nan
+
+    @cached_property
+    def held_out_after(self) -> float:
+        return self.held_out.loss(self.weights) if self.held_out else math.nan
+
+    @property
+    def null_directions(self) -> int:
+        return self.gauge.dimension
+
+    @cached_property
+    def never_applied(self) -> int:
+        return int((self.problem.use[0].sum(axis=0) == 0).sum())
+
+    @property
+    def design_effect(self) -> float:
+        return self.problem.design_effect
 
 
 def make_problem(data: Dataset, parameters: Parameters, options: FitOptions, games: np.ndarray, phases: int,
                  scale: float) -> Problem:
-    """The problem that these options pose, on these games; its precision is 1 / sd^2, for `empirical_prior` to weigh."""
+    """The problem that these options pose, on these games; its precision is 1 / sd^2, for `empirical_prior` to weigh. With
+    draws as an outcome of their own the scale grows, so that expected scores stay as steep as the given one makes them."""
     stages, columns = parameters.weights.shape
-    start = np.zeros((stages, columns + 1))
+    draws = options.loss in DRAW_MODELS
+    start = np.zeros((stages, columns + 1 + draws))
     start[:, :columns] = parameters.weights
     free = np.zeros(start.shape, np.bool_)
     free[:, :columns] = ~parameters.mask((*parameters.fixed, *options.fixed))
@@ -84,13 +137,30 @@ def make_problem(data: Dataset, parameters: Parameters, options: FitOptions, gam
         precision[:, :columns][chosen] = sd**-2
         if center is not None:
             mean[:, :columns][chosen] = center
+    if draws:
+        width, growth = start_of(options.loss, _share_of_draws(data, games))
+        scale *= growth
+        start[:, -1], free[:, -1] = width / (2 * scale), True
+        if options.loss == "ordered":
+            low[:, -1] = NARROWEST / (2 * scale)
     return Problem(data, games, phases, options.loss, scale, start, free, low, high, mean, np.where(free, precision, 0.0))
+
+
+def _share_of_draws(data: Dataset, games: np.ndarray) -> float:
+    """Of the positions of these games; InputError if there are none, or nothing else."""
+    ranges = ranges_of(data, games)
+    drawn = sum(float((1 - np.abs(data.outcome[low:high])).sum(dtype=np.float64)) for low, high in ranges)
+    share = drawn / max(int((ranges[:, 1] - ranges[:, 0]).sum()), 1)
+    if not 0 < share < 1:
+        raise InputError(f"{'none' if share == 0 else 'every one'} of the games is drawn: draws as an outcome of their own need "
+                         "both kinds; leave out --loss")
+    return share
 
 
 def with_prior(problem: Problem, parameters: Parameters, layout: Layout, options: FitOptions):
     """See `empirical_prior`, for the weights for which neither the file nor an option says what to believe."""
     allowed = np.zeros(problem.free.shape, np.bool_)
-    allowed[:, :-1] = options.prior == "auto" and ~parameters.mask(tuple(name for name, _ in parameters.prior))
+    allowed[:, :problem.data.columns] = options.prior == "auto" and ~parameters.mask(tuple(name for name, _ in parameters.prior))
     return empirical_prior(problem, layout.places, allowed)
 
 
@@ -100,15 +170,15 @@ def fit(data: Dataset, parameters: Parameters, layout: Layout, phases: int, opti
     train, held = split_games(data, options.held_out, options.seed)
     if len(train) == 0:
         train, held = held, train
-    problem = make_problem(data, parameters, options, train, phases, parameters.scale)
     scale = parameters.scale
+    problem = make_problem(data, parameters, options, train, phases, scale)
     if options.fit_scale and parameters.weights.any():
         found = fit_scale(problem)
         if found is None:
             note(f"the starting values do not predict the results: scale stays at {scale:g}")
         else:
             scale = found
-    problem = make_problem(data, parameters, options, train, phases, scale)
+            problem = make_problem(data, parameters, options, train, phases, scale)
     learn = LEARNERS[options.learner]
     if options.prior is not None or parameters.prior:
         problem, near, matrix = with_prior(problem, parameters, layout, options)
@@ -124,14 +194,28 @@ def fit(data: Dataset, parameters: Parameters, layout: Layout, phases: int, opti
     gauge = find_gauge(problem, matrix, layout.places)
     weights = gauge.restore(problem, weights)
     uncertainty = standard_errors(problem, weights, matrix, gauge) if options.errors else None
-    columns = layout.size
+    if problem.draws and options.fit_scale:  # what a centipawn means to a reader without draws
+        scale = fit_scale(replace(problem, start=weights)) or scale
+    return FitResult(learned(parameters, weights, uncertainty, scale), problem, held_out, weights, matrix, gauge, uncertainty,
+                     record.history)
+
+
+def learned(parameters: Parameters, weights: np.ndarray, uncertainty: Uncertainty | None, scale: float) -> Parameters:
+    """The parameters with weights (stages, columns + 1 or more) that a fit has found, and their errors."""
+    columns = parameters.weights.shape[1]
     errors = uncertainty.standard_errors[:, :columns] if uncertainty else None
-    never = int((problem.use[0].sum(axis=0) == 0).sum())
-    return FitResult(
-        parameters.with_weights(weights[:, :columns], scale=scale, standard_errors=errors), weights[:, columns],
-        problem.start, len(train), problem.positions, len(held), held_out.positions if held_out else 0,
-        problem.loss(problem.start), problem.loss(weights), held_out.loss(problem.start) if held_out else math.nan,
-        held_out.loss(weights) if held_out else math.nan, gauge.dimension, never, problem.design_effect, uncertainty,
-        record.history)
+    return parameters.with_weights(weights[:, :columns], scale=scale, standard_errors=errors)
 
 
+def best_fit(data: Dataset, parameters: Parameters, layout: Layout, phases: int, options: FitOptions,
+             watch: Callable[[dict], None] = lambda line: None, note: Callable[[str], None] = lambda text: None) -> FitResult:
+    """As `fit`; for the loss "draws", by that model of them under which the held-out games are most probable."""
+    if options.loss != DRAWS:
+        return fit(data, parameters, layout, phases, options, watch, note)
+    found = {model: fit(data, parameters, layout, phases, replace(options, loss=model), watch) for model in DRAW_MODELS}
+    if not all(result.held_out for result in found.values()):
+        raise InputError("--loss draws: chooses by held-out games, and there are none; name ordered or davidson")
+    best = min(found, key=lambda model: found[model].held_out_after)
+    losses = ", ".join(f"{model} {result.held_out_after:.5f}" for model, result in found.items())
+    note(f"log loss of the held-out games: {losses}; chosen: {best}")
+    return found[best]

@@ -22,18 +22,21 @@ from tuner.problem import Problem
 
 FAINT = 1e-7  # of the importance of the number that applies most: what single numbers and those that never apply have
 ROUNDING = 1e-9
+LOOSE = 1e-6  # of a direction of length 1
 
 
 @dataclass(frozen=True)
 class Gauge:
     """A basis of the null directions (d, k), and how little each of the d free numbers should move along them.
 
-    `coordinates` are the free numbers' places in the flattened (stages, columns + 1) weights.
+    `coordinates` are the free numbers' places in the flattened (stages, columns + 1) weights. `loose` (d,) are those that
+    the data leave open even when the mean of every list and table is known: no convention tells what they are.
     """
 
     coordinates: np.ndarray
     basis: np.ndarray
     importance: np.ndarray
+    loose: np.ndarray
 
     @property
     def dimension(self) -> int:
@@ -84,13 +87,32 @@ def null_basis(matrix: np.ndarray) -> np.ndarray:
 def find_gauge(problem: Problem, matrix: np.ndarray, places: Sequence[Place]) -> Gauge:
     """The null directions of the Gauss-Newton matrix among the free numbers, and what holds them."""
     free = np.flatnonzero(problem.free.ravel())
-    return Gauge(free, null_basis(matrix[np.ix_(free, free)]), _importance(problem, places).ravel()[free])
+    basis = null_basis(matrix[np.ix_(free, free)])
+    means = _means(problem, places)[:, free]
+    left = basis @ null_space(means @ basis) if basis.shape[1] else basis
+    return Gauge(free, basis, _importance(problem, places).ravel()[free], np.abs(left).max(axis=1, initial=0) > LOOSE)
+
+
+def _means(problem: Problem, places: Sequence[Place]) -> np.ndarray:
+    """(rows, stages * (columns + 1)): a row for the mean of each list or table in each stage, as often as its numbers apply."""
+    occupancy, rows = _occupancy(problem), []
+    for place in places:
+        for stage in range(problem.stages if place.size > 1 else 0):
+            row = np.zeros(problem.start.shape)
+            used = occupancy[stage, place.columns]
+            row[stage, place.columns] = used / max(used.sum(), 1)
+            rows.append(row.ravel())
+    return np.array(rows).reshape(-1, problem.start.size)
+
+
+def _occupancy(problem: Problem) -> np.ndarray:
+    """(stages, columns): how often each number applies."""
+    return problem.shares @ problem.use[1]
 
 
 def _importance(problem: Problem, places: Sequence[Place]) -> np.ndarray:
     """(stages, columns + 1): how often each number of a list or table applies, from FAINT to 1; FAINT for the others."""
-    _, total = problem.use
-    occupancy = problem.shares @ total
+    occupancy = _occupancy(problem)
     found = np.zeros(problem.start.shape)
     for place in places:
         if place.size > 1:

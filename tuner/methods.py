@@ -19,7 +19,9 @@ from games.streams import InputError
 from tuner.bootstrap import Leaves, Teach, search_values, taught
 from tuner.build import expand
 from tuner.dataset import Dataset, is_dataset
+from tuner.draws import DRAW_MODELS
 from tuner.engine import Engine
+from tuner.fit import DRAWS
 from tuner.parameters import Parameters
 from tuner.rows import Rows, shares_of
 from tuner.temporal_fit import LEARNERS as TEMPORAL
@@ -30,12 +32,14 @@ DEFAULT_TRACE = 0.7  # lambda, per ply
 SOME = 50_000  # positions that tell how far values have moved
 
 
-def method_for(game: Game, parameters: Parameters, sources: Sequence[str]) -> str:
+def method_for(options: TuneOptions, game: Game, parameters: Parameters, sources: Sequence[str]) -> str:
     """How to learn where nobody says: from searches if there is an evaluation to search with and games to search in.
 
-    Labelled positions are few a game, and somebody has said what each is worth.
+    Labelled positions are few a game, and somebody has said what each is worth. Draws are results.
     """
     files = [source for source in sources if source != "-" and not is_dataset(source)]
+    if options.loss in (DRAWS, *DRAW_MODELS):
+        return "logistic"
     searchable = game.searcher is not None and parameters.weights.any() and len(files) == len(sources)
     return "rootstrap" if searchable and all(game.of_games(file) for file in expand(files, game.suffixes)) else "logistic"
 
@@ -43,6 +47,13 @@ def method_for(game: Game, parameters: Parameters, sources: Sequence[str]) -> st
 def require_method(options: TuneOptions, game: Game, sources: Sequence[str]) -> None:
     """InputError for what a method cannot do."""
     method = f"--method {options.method}"
+    if options.loss in (DRAWS, *DRAW_MODELS):
+        if options.method != "logistic":
+            raise InputError(f"--loss {options.loss}: needs results, {method} has other targets; use --method logistic")
+        if options.gradient != "analytic":
+            raise InputError(f"--loss {options.loss}: has an analytic gradient alone; leave out --gradient")
+        if options.loss == DRAWS and options.held_out == 0:
+            raise InputError("--loss draws: chooses by held-out games; leave out --held-out 0, or name ordered or davidson")
     if options.method in ("rootstrap", "td-leaf") and game.searcher is None:
         raise InputError(f"{method}: {game.name} has no search; learn with --method logistic or td")
     if options.method in ("td", "td-leaf"):

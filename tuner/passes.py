@@ -3,7 +3,8 @@
 The phase takes few values, so a pass keeps one row of weights per phase (`table`) in place of one per stage: a nonzero
 then costs one multiplication, whatever the number of stages. Likewise it collects one gradient or matrix per phase and
 spreads them over the stages at the end. Column `columns` is the intercept: an advantage of the first player that is
-not part of the evaluation.
+not part of the evaluation. Where there is one more column, it is the width of a draw, see `tuner.draws`: every position
+counts it once, and the objective is one with three outcomes.
 
 `ranges` (m, 2) int64 are the positions to visit. Only one row of the sparse matrix is looked at at a time; no dense
 copy is made.
@@ -15,6 +16,7 @@ import numpy as np
 from numba.core import types
 
 from games import jit
+from tuner import draws
 from tuner.objectives import BLOCK, SIGNATURE
 from tuner.unit import entry, inner
 
@@ -42,6 +44,7 @@ def when(condition, number):
 
 
 call_objective = jit.address_call(types.float64, SIGNATURE.args)
+call_draws = jit.address_call(types.float64, draws.SIGNATURE.args)
 
 
 @jit.intrinsic(types.CPointer(types.float64), (vector_type,), lambda builder, values: builder.extract_value(values[0], 4))
@@ -51,10 +54,9 @@ def numbers_at(array):
 
 
 @inner(types.void(index_type, count_type, row_type, phase_type, outcome_type, outcome_type, matrix_type, types.int64,
-                  types.int64, vector_type, vector_type, vector_type))
-def _forward(index, count, row, phase, outcome, weight, table, begin, n, evaluation, outcomes, weights):
-    """Evaluations, outcomes and weights of the n positions from `begin` on."""
-    last = table.shape[1] - 1
+                  types.int64, types.int64, vector_type, vector_type, vector_type))
+def _forward(index, count, row, phase, outcome, weight, table, last, begin, n, evaluation, outcomes, weights):
+    """Evaluations with the intercept in column `last`, outcomes and weights of the n positions from `begin` on."""
     for i in range(n):
         position = begin + i
         line = table[phase[position]]
@@ -105,52 +107,71 @@ def _scatter(index, count, k, end, error, line):
             k += ONE
 
 
-@entry(types.float64(index_type, count_type, row_type, phase_type, outcome_type, outcome_type, matrix_type, ranges_type,
-                     types.int64, types.float64, matrix_type))
-def loss_gradient(index, count, row, phase, outcome, weight, table, ranges, objective, scale, gradient):
-    """Sum of weight * loss over the ranges; the gradient per phase (phases + 1, columns + 1) is added to `gradient`."""
-    residual, outcomes, weights, curvature = np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK)
-    loss, last = 0.0, table.shape[1] - 1
+@inner(types.float64(phase_type, matrix_type, types.int64, types.int64, types.int64, types.int64, types.float64, vector_type,
+                     vector_type, vector_type, matrix_type))
+def _objective(phase, table, last, begin, n, objective, scale, evaluation, outcomes, weights, draw):
+    """Sum of weight * loss of n positions; `evaluation` is replaced by residuals. `draw` (4, BLOCK) gets the derivatives by
+    the width, and the second ones by evaluation, both, and width; without widths only the second of these."""
+    width, curvature, cross, bend = draw[0], draw[1], draw[2], draw[3]
+    if table.shape[1] == last + 1:
+        return call_objective(objective, n, scale, numbers_at(evaluation), numbers_at(outcomes), numbers_at(weights),
+                              numbers_at(curvature))
+    for i in range(n):
+        width[i] = table[phase[begin + i], last + 1]
+    return call_draws(objective, n, scale, numbers_at(evaluation), numbers_at(width), numbers_at(outcomes),
+                      numbers_at(weights), numbers_at(curvature), numbers_at(cross), numbers_at(bend))
+
+
+@entry(types.float64(index_type, count_type, row_type, phase_type, outcome_type, outcome_type, matrix_type, types.int64,
+                     ranges_type, types.int64, types.float64, matrix_type))
+def loss_gradient(index, count, row, phase, outcome, weight, table, last, ranges, objective, scale, gradient):
+    """Sum of weight * loss over the ranges; the gradient per phase, in the shape of `table`, is added to `gradient`."""
+    residual, outcomes, weights, draw = np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK), np.empty((4, BLOCK))
+    loss, three = 0.0, table.shape[1] > last + 1
     for r in range(len(ranges)):
         for begin in range(ranges[r, 0], ranges[r, 1], BLOCK):
             n = min(BLOCK, ranges[r, 1] - begin)
-            _forward(index, count, row, phase, outcome, weight, table, begin, n, residual, outcomes, weights)
-            loss += call_objective(objective, n, scale, numbers_at(residual), numbers_at(outcomes), numbers_at(weights),
-                                   numbers_at(curvature))
+            _forward(index, count, row, phase, outcome, weight, table, last, begin, n, residual, outcomes, weights)
+            loss += _objective(phase, table, last, begin, n, objective, scale, residual, outcomes, weights, draw)
             for i in range(n):
                 position = begin + i
                 line = gradient[phase[position]]
                 error = residual[i]
                 line[last] += error
+                if three:
+                    line[last + 1] += draw[0, i]
                 _scatter(index, count, np.uint64(row[position]), np.uint64(row[position + 1]), error, line)
     return loss
 
 
-@entry(types.float64(index_type, count_type, row_type, phase_type, outcome_type, outcome_type, matrix_type, ranges_type,
-                     types.int64, types.float64, types.int64, vector_type, vector_type))
-def position_terms(index, count, row, phase, outcome, weight, table, ranges, objective, scale, base, residuals, curvatures):
-    """Sum of weight * loss; the residual and curvature of position i of the ranges go to place i - base."""
-    residual, outcomes, weights, curvature = np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK)
-    loss = 0.0
+@entry(types.float64(index_type, count_type, row_type, phase_type, outcome_type, outcome_type, matrix_type, types.int64,
+                     ranges_type, types.int64, types.float64, types.int64, matrix_type))
+def position_terms(index, count, row, phase, outcome, weight, table, last, ranges, objective, scale, base, terms):
+    """Sum of weight * loss; what the objective says of position i goes to column i - base of `terms`: the residual, the
+    curvature, and with widths the derivative by the width, and the second ones by both and by the width."""
+    residual, outcomes, weights, draw = np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK), np.empty((4, BLOCK))
+    loss, three = 0.0, table.shape[1] > last + 1
     for r in range(len(ranges)):
         for begin in range(ranges[r, 0], ranges[r, 1], BLOCK):
             n = min(BLOCK, ranges[r, 1] - begin)
-            _forward(index, count, row, phase, outcome, weight, table, begin, n, residual, outcomes, weights)
-            loss += call_objective(objective, n, scale, numbers_at(residual), numbers_at(outcomes), numbers_at(weights),
-                                   numbers_at(curvature))
+            _forward(index, count, row, phase, outcome, weight, table, last, begin, n, residual, outcomes, weights)
+            loss += _objective(phase, table, last, begin, n, objective, scale, residual, outcomes, weights, draw)
             for i in range(n):
-                residuals[begin + i - base] = residual[i]
-                curvatures[begin + i - base] = curvature[i]
+                place = begin + i - base
+                terms[0, place], terms[1, place] = residual[i], draw[1, i]
+                if three:
+                    terms[2, place], terms[3, place], terms[4, place] = draw[0, i], draw[2, i], draw[3, i]
     return loss
 
 
-@entry(types.void(index_type, count_type, row_type, order_type, types.int64, vector_type, matrix_type))
-def gram(index, count, row, order, base, curvature, matrix):
-    """Add sum of curvature * x x' over the positions base + order to `matrix` (columns + 1, columns + 1).
+@entry(types.void(index_type, count_type, row_type, order_type, types.int64, matrix_type, types.int64, matrix_type))
+def gram(index, count, row, order, base, terms, last, matrix):
+    """Add sum of curvature * x x' over the positions base + order to `matrix`, in the shape of the columns; with widths their
+    second derivatives too. `terms` are those of `position_terms`.
 
     Only the half with the earlier nonzero of a row as first index is filled: add the transpose, less the diagonal.
     """
-    last = matrix.shape[0] - 1
+    three, curvature = matrix.shape[0] > last + 1, terms[1]
     places, values = np.empty(last + 1, np.uint64), np.empty(last + 1)
     for o in range(len(order)):
         position = base + order[o]
@@ -167,16 +188,21 @@ def gram(index, count, row, order, base, curvature, matrix):
             product = c * values[a]
             for b in range(a, n + ONE):
                 line[places[b]] += product * values[b]
+            if three:
+                line[last + 1] += terms[3, order[o]] * values[a]
+        if three:
+            matrix[last + 1, last + 1] += terms[4, order[o]]
 
 
-@entry(types.void(index_type, count_type, row_type, phase_type, ranges_type, order_type, types.int64, vector_type,
-                  types.int64, cube_type))
-def range_scores(index, count, row, phase, ranges, place, base, residual, phases, scores):
-    """Add the sum of residual * coefficients of each range r to scores[place[r]] of (n, stages, columns + 1).
+@entry(types.void(index_type, count_type, row_type, phase_type, ranges_type, order_type, types.int64, matrix_type,
+                  types.int64, types.int64, cube_type))
+def range_scores(index, count, row, phase, ranges, place, base, terms, last, phases, scores):
+    """Add the sum of residual * coefficients of each range r to scores[place[r]] of (n, stages, columns + 1 or 2). `terms`
+    are those of `position_terms`; without widths only the residuals are needed.
 
     Stage 0 gets phase / phases of it, stage 1 the rest; with one stage all of it.
     """
-    stages, last = scores.shape[1], scores.shape[2] - 1
+    stages, three, residual = scores.shape[1], scores.shape[2] > last + 1, terms[0]
     for r in range(len(ranges)):
         for position in range(ranges[r, 0], ranges[r, 1]):
             error = residual[position - base]
@@ -187,6 +213,8 @@ def range_scores(index, count, row, phase, ranges, place, base, residual, phases
                 if share != 0.0:
                     line = scores[place[r], stage]
                     line[last] += error * share
+                    if three:
+                        line[last + 1] += terms[2, position - base] * share
                     for k in range(np.uint64(row[position]), np.uint64(row[position + 1])):
                         line[index[k]] += error * share * count[k]
 
@@ -208,7 +236,7 @@ def finite_differences(index, count, row, phase, outcome, weight, table, ranges,
     for r in range(len(ranges)):
         for begin in range(ranges[r, 0], ranges[r, 1], BLOCK):
             n = min(BLOCK, ranges[r, 1] - begin)
-            _forward(index, count, row, phase, outcome, weight, table, begin, n, moved, outcomes, weights)
+            _forward(index, count, row, phase, outcome, weight, table, last, begin, n, moved, outcomes, weights)
             for i in range(n):
                 position = begin + i
                 target[0], mass[0] = outcomes[i], weights[i]
@@ -256,7 +284,7 @@ def evaluations(index, count, row, phase, outcome, weight, table, ranges, out):
     for r in range(len(ranges)):
         for begin in range(ranges[r, 0], ranges[r, 1], BLOCK):
             n = min(BLOCK, ranges[r, 1] - begin)
-            _forward(index, count, row, phase, outcome, weight, table, begin, n, values, outcomes, weights)
+            _forward(index, count, row, phase, outcome, weight, table, table.shape[1] - 1, begin, n, values, outcomes, weights)
             for i in range(n):
                 out[done + i] = values[i]
             done += n

@@ -1,13 +1,14 @@
 """A fit as a mathematical problem: a dataset, an objective, which numbers may move, and what is believed of them.
 
 Weights have shape (stages, columns + 1): one number per parameter and stage, and last the intercept, an advantage of the
-first player that is not part of the evaluation. Losses and derivatives are means per position.
+first player that is not part of the evaluation. Where draws are a third outcome their width is one more column behind
+it. Losses and derivatives are means per position.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -15,6 +16,7 @@ import numpy as np
 
 from tuner import passes
 from tuner.dataset import Dataset
+from tuner.draws import DRAW_MODELS
 from tuner.objectives import OBJECTIVES
 from tuner.rows import shares_of
 
@@ -118,6 +120,15 @@ class Problem:
         return replace(self, games=games)
 
     @property
+    def draws(self) -> bool:
+        """Whether a draw is an outcome of its own, with a width."""
+        return self.objective in DRAW_MODELS
+
+    @property
+    def _address(self) -> int:
+        return (DRAW_MODELS if self.draws else OBJECTIVES)[self.objective].address()
+
+    @property
     def _matrix(self) -> tuple[np.ndarray, ...]:
         data = self.data
         return data.index, data.count, data.row, data.phase, data.outcome, data.weight
@@ -143,10 +154,10 @@ class Problem:
         """Mean loss over the positions (or over some ranges of them) and its gradient, without the prior."""
         chosen = self.ranges if ranges is None else ranges
         table, per_phase = self._table(weights), np.zeros((self.phases + 1, weights.shape[1]))
-        loss, address = 0.0, OBJECTIVES[self.objective].address()
+        loss, address = 0.0, self._address
         started = time.perf_counter()
         for piece in blocks(chosen):
-            loss += passes.loss_gradient(*self._matrix, table, piece, address, self.scale, per_phase)
+            loss += passes.loss_gradient(*self._matrix, table, self.data.columns, piece, address, self.scale, per_phase)
             self._release()
         self.meter.positions += int((chosen[:, 1] - chosen[:, 0]).sum())
         self.meter.seconds += time.perf_counter() - started
@@ -160,48 +171,55 @@ class Problem:
     def finite_differences(self, weights: np.ndarray, central: bool, step: float = 1.0) -> np.ndarray:
         """The gradient by finite differences of `step` centipawns."""
         table, gradient = self._table(weights), np.zeros(weights.shape)
-        address = OBJECTIVES[self.objective].address()
+        if self.draws:
+            raise ValueError("finite differences need an objective with two outcomes")
         for piece in blocks(self.ranges):
-            passes.finite_differences(*self._matrix, table, piece, address, self.scale, step, central, self.phases, gradient)
+            passes.finite_differences(*self._matrix, table, piece, self._address, self.scale, step, central,
+                                      self.phases, gradient)
             self._release()
         return gradient / self.total_weight
 
-    def _terms(self, weights: np.ndarray, piece: np.ndarray) -> tuple[int, np.ndarray, np.ndarray]:
-        """First position, residuals and curvatures of the positions that a piece of ranges spans."""
+    def _terms(self, weights: np.ndarray, piece: np.ndarray) -> tuple[int, np.ndarray]:
+        """The first position, and what the objective says of the positions that a piece of ranges spans: see
+        `passes.position_terms`."""
         base, size = int(piece[0, 0]), int(piece[-1, 1] - piece[0, 0])
-        residual, curvature = np.zeros(size), np.zeros(size)
-        passes.position_terms(*self._matrix, self._table(weights), piece, OBJECTIVES[self.objective].address(), self.scale,
-                              base, residual, curvature)
-        return base, residual, curvature
+        terms = np.zeros((5 if self.draws else 2, size))
+        passes.position_terms(*self._matrix, self._table(weights), self.data.columns, piece, self._address, self.scale, base,
+                              terms)
+        return base, terms
 
     def gauss_newton(self, weights: np.ndarray, ranges: np.ndarray | None = None) -> np.ndarray:
         """The Gauss-Newton matrix (d, d) of the mean loss, d = stages * (columns + 1), stages one after the other.
 
-        For cross-entropy it is the Hessian.
+        For cross-entropy and three outcomes it is the Hessian.
         """
         chosen = self.ranges if ranges is None else ranges
-        stages, width = weights.shape
+        total = self.total_weight if ranges is None else self._weight_of(chosen)
+        return self.second_moments(lambda piece: self._terms(weights, piece), chosen) / total
+
+    def second_moments(self, terms_of: Callable[[np.ndarray], tuple[int, np.ndarray]], ranges: np.ndarray) -> np.ndarray:
+        """(d, d) the sum of curvature * x x' over ranges of positions. `terms_of` a piece of them are its first position, and
+        for those that it spans what `passes.position_terms` gives; the curvatures are row 1."""
+        stages, width = self.start.shape
         pairs = [(a, b) for a in range(stages) for b in range(a, stages)]
         sums, scratch = np.zeros((len(pairs), width, width)), np.empty((width, width))
         data = self.data
-        for piece in blocks(chosen):
-            base, _, curvature = self._terms(weights, piece)
-            phase = data.phase[base:base + len(curvature)]
+        for piece in blocks(ranges):
+            base, terms = terms_of(piece)
+            phase = data.phase[base:base + terms.shape[1]]
             order = np.argsort(phase, kind="stable")
-            order = order[curvature[order] != 0]
+            order = order[terms[1][order] != 0]
             ends = np.searchsorted(phase[order], np.arange(self.phases + 2))
             for f in np.flatnonzero(np.diff(ends)):
                 part = np.zeros((width, width))
-                passes.gram(data.index, data.count, data.row, order[ends[f]:ends[f + 1]], base, curvature, part)
+                passes.gram(data.index, data.count, data.row, order[ends[f]:ends[f + 1]], base, terms, data.columns, part)
                 for pair, (a, b) in enumerate(pairs):
                     if share := self.shares[a, f] * self.shares[b, f]:
                         sums[pair] += np.multiply(part, share, out=scratch)
             self._release()
-        total = self.total_weight if ranges is None else self._weight_of(chosen)
         matrix = np.empty((stages, width, stages, width))
         for (a, b), half in zip(pairs, sums, strict=True):
-            whole = (half + half.T - np.diag(np.diag(half))) / total
-            matrix[a, :, b, :] = matrix[b, :, a, :] = whole
+            matrix[a, :, b, :] = matrix[b, :, a, :] = half + half.T - np.diag(np.diag(half))
         return matrix.reshape(stages * width, stages * width)
 
     def game_scores(self, weights: np.ndarray, most: int = 256) -> Iterator[np.ndarray]:
@@ -229,9 +247,9 @@ class Problem:
             while end < len(ranges) and ranges[end, 1] - ranges[begin, 0] <= BLOCK:
                 end += 1
             piece = ranges[begin:end]
-            base, residual, _ = self._terms(weights, piece)
-            passes.range_scores(data.index, data.count, data.row, data.phase, piece, place[begin:end], base, residual,
-                                self.phases, scores)
+            base, terms = self._terms(weights, piece)
+            passes.range_scores(data.index, data.count, data.row, data.phase, piece, place[begin:end], base, terms,
+                                data.columns, self.phases, scores)
             self._release()
             begin = end
 
@@ -243,5 +261,6 @@ class Problem:
     def evaluations(self, weights: np.ndarray, ranges: np.ndarray) -> np.ndarray:
         """Evaluations in centipawns, first player's view, of the positions of some ranges."""
         out = np.empty(int((ranges[:, 1] - ranges[:, 0]).sum()))
-        passes.evaluations(*self._matrix, self._table(weights), np.ascontiguousarray(ranges), out)
+        table = np.ascontiguousarray(self._table(weights)[:, :self.data.columns + 1])
+        passes.evaluations(*self._matrix, table, np.ascontiguousarray(ranges), out)
         return out

@@ -7,7 +7,6 @@ by squared error. The sandwich of that matrix and the scores of whole games give
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -15,14 +14,15 @@ import numpy as np
 
 from tuner import passes, temporal_passes
 from tuner.dataset import Dataset
-from tuner.fit import FitOptions, FitResult, make_problem, with_prior
-from tuner.gauge import find_gauge
+from tuner.fit import FitOptions, FitResult, learned, make_problem, with_prior
+from tuner.gauge import Gauge, find_gauge
 from tuner.layout import Layout
 from tuner.learners.base import LearnerOptions, Record
 from tuner.learners.rules import RULES
 from tuner.parameters import Parameters
 from tuner.problem import Problem
 from tuner.split import split_games
+from tuner.uncertainty import Uncertainty, spread
 
 SAMPLE = 40_000  # positions of a matrix that only has to point the way
 ITERATIONS, EPOCHS = 60, 20
@@ -69,8 +69,8 @@ class TemporalProblem:
         """(count, d): sums of residual * x over the positions of each game, added at its place."""
         problem, data = self.problem, self.problem.data
         found = np.zeros((count, *problem.start.shape))
-        passes.range_scores(data.index, data.count, data.row, data.phase, games, place.astype(np.int64), 0, residual,
-                            problem.phases, found)
+        passes.range_scores(data.index, data.count, data.row, data.phase, games, place.astype(np.int64), 0,
+                            residual[None], data.columns, problem.phases, found)
         return found.reshape(count, -1)
 
     def equation(self, weights: np.ndarray, games: np.ndarray) -> np.ndarray:
@@ -167,25 +167,22 @@ def fit_temporal(data: Dataset, extra: TemporalData, parameters: Parameters, lay
     record = Record(watch)
     record(problem.start, temporal.objective(problem.start, temporal.games))
     weights = LEARNERS[options.learner](temporal, options.learning, record)
-    gauge = find_gauge(problem, problem.gauss_newton(weights), layout.places)
+    matrix = problem.gauss_newton(weights)
+    gauge = find_gauge(problem, matrix, layout.places)
     weights = gauge.restore(problem, weights)
-    errors = standard_errors(temporal, weights) if options.errors else None
-    columns, held_out = layout.size, problem.on(held) if len(held) else None
-    return FitResult(
-        parameters.with_weights(weights[:, :columns], standard_errors=None if errors is None else errors[:, :columns]),
-        weights[:, columns], problem.start, len(train), problem.positions, len(held), held_out.positions if held_out else 0,
-        problem.loss(problem.start), problem.loss(weights), held_out.loss(problem.start) if held_out else math.nan,
-        held_out.loss(weights) if held_out else math.nan, gauge.dimension, int((problem.use[0].sum(axis=0) == 0).sum()),
-        problem.design_effect, None, record.history)
+    uncertainty = standard_errors(temporal, weights, gauge) if options.errors else None
+    return FitResult(learned(parameters, weights, uncertainty, parameters.scale), problem,
+                     problem.on(held) if len(held) else None, weights, matrix, gauge, uncertainty, record.history)
 
 
 LEARNERS = {"newton": newton, "adam": epochs("adam"), "sgd": epochs("sgd")}
 
 
-def standard_errors(temporal: TemporalProblem, weights: np.ndarray) -> np.ndarray:
-    """(stages, columns + 1) clustered by game: V = A^-1 (sum of u u') A'^-1 G / (G - 1), u the scores of whole games."""
+def standard_errors(temporal: TemporalProblem, weights: np.ndarray, gauge: Gauge) -> Uncertainty:
+    """Clustered by game: V = A^-1 (sum of u u') A'^-1 G / (G - 1), u the scores of whole games; naive ones take each
+    position's score for independent."""
     problem, games = temporal.problem, temporal.games
-    free = np.flatnonzero(problem.free.ravel())
+    free = gauge.coordinates
     total = (games[:, 1] - games[:, 0]).sum()
     matrix = temporal.matrix(weights, games, exact=True)[np.ix_(free, free)] * total
     matrix[np.diag_indices(len(free))] += problem.precision.ravel()[free] * total
@@ -202,14 +199,13 @@ def standard_errors(temporal: TemporalProblem, weights: np.ndarray) -> np.ndarra
     meat[np.diag_indices(len(free))] += problem.precision.ravel()[free] * total * problem.design_effect
     if len(names) > 1:
         meat *= len(names) / (len(names) - 1)
+    # positions as if each were a game: the sum of (c dv/de)^2 x x'
+    squares = np.stack([c * slopes, (c * slopes) ** 2])
+    alone = problem.second_moments(lambda piece: (piece[0, 0], squares[:, piece[0, 0]:piece[-1, 1]].copy()), games)
+    alone = alone[np.ix_(free, free)]
     inverse = _factorised(matrix)(np.eye(len(free)))
-    variance = ((inverse @ meat) * inverse).sum(axis=1)
-    errors = np.zeros(problem.start.size)
-    use, _ = problem.use
-    applies = np.append(use.sum(axis=0), 1)
-    never = np.tile(applies == 0, problem.stages)[free]
-    errors[free] = np.where(never, np.nan, np.sqrt(np.maximum(variance, 0)))
-    return errors.reshape(problem.start.shape)
+    covariance, naive = (gauge.project(inverse @ middle @ inverse.T) for middle in (meat, alone))
+    return Uncertainty(spread(problem, covariance, gauge), spread(problem, naive, gauge), covariance, free, len(names))
 
 
 def _sample(games: np.ndarray) -> np.ndarray:

@@ -20,7 +20,7 @@ from tuner.bootstrap import Leaves
 from tuner.dataset import Dataset
 from tuner.engine import Engine, load_engine, quiescence_of
 from tuner.files import replace_file, temporary_name
-from tuner.fit import FitResult, fit
+from tuner.fit import FitResult, best_fit
 from tuner.methods import method_for, noting, number_of_rounds, reading_of, require_method, teacher_of, value_change
 from tuner.parameters import Parameters, untapered, write_parameters
 from tuner.progress import Display
@@ -45,7 +45,7 @@ def tune(start: str, sources: Sequence[str], output: Path, options: TuneOptions)
             parameters = parameters.with_weights(parameters.weights, scale=options.scale)
         _check_names(parameters, options)
         if options.method == "auto":
-            options = replace(options, method=method_for(engine.game, parameters, sources))
+            options = replace(options, method=method_for(options, engine.game, parameters, sources))
         require_method(options, engine.game, sources)
         data, result = _rounds(engine, parameters, sources, folder, options, display)
         plain = describe(start, output, data, options, result)
@@ -77,7 +77,7 @@ def _rounds(engine: Engine, parameters: Parameters, sources: Sequence[str], fold
         else:
             # each round of searching is trusted so far round the values that it was made with
             start = searching if options.method == "rootstrap" else parameters
-            result = fit(data, start, engine.layout, engine.phases, options.fitting(), display.learning, display.note)
+            result = best_fit(data, start, engine.layout, engine.phases, options.fitting(), display.learning, display.note)
         moved = value_change(engine, data, searching, result.parameters) if left else 0.0
         if moved <= FAR:
             break
@@ -166,8 +166,9 @@ def describe(start: str, output: Path, data: Dataset, options: TuneOptions, resu
         "command": "tuner " + shlex.join(sys.argv[1:]), "version": __version__, "seed": options.seed, "start": str(start),
         "output": str(output), "data": data.manifest["sources"], "method": options.method,
         **({"depth": options.depth, "lambda": options.trace or 0.0} if options.method != "logistic" else {}),
-        "loss": options.loss, "learner": options.learner, "iterations": len(result.history) - 1, "games": result.games,
-        "positions": result.positions, "loss_before": known(result.loss_before), "loss_after": known(result.loss_after),
+        "loss": result.problem.objective, "learner": options.learner, "iterations": len(result.history) - 1,
+        "games": result.games, "positions": result.positions,
+        "loss_before": known(result.loss_before), "loss_after": known(result.loss_after),
         "held_out_games": result.held_out_games, "held_out_positions": result.held_out_positions,
         "held_out_before": known(result.held_out_before), "held_out_after": known(result.held_out_after),
         "scale": round(result.parameters.scale, 8), "intercept": [round(float(v), 2) for v in result.intercept],

@@ -59,13 +59,11 @@ def standard_errors(problem: Problem, weights: np.ndarray, matrix: np.ndarray, g
     if names > 1:
         bread *= names / (names - 1) * (n - 1) / max(n - len(chosen), 1)
     covariance = gauge.project(bread)
-    return Uncertainty(_spread(problem, covariance, free, matrix), _spread(problem, gauge.project(naive), free, matrix),
-                       covariance, free, names)
+    return Uncertainty(spread(problem, covariance, gauge), spread(problem, gauge.project(naive), gauge), covariance, free, names)
 
 
-def _spread(problem: Problem, covariance: np.ndarray, free: np.ndarray, matrix: np.ndarray) -> np.ndarray:
+def spread(problem: Problem, covariance: np.ndarray, gauge: Gauge) -> np.ndarray:
+    """Standard errors in the shape of the weights: NaN where nothing tells a number, 0 where it is fixed."""
     errors = np.zeros(problem.start.size)
-    values = np.sqrt(np.maximum(np.diag(covariance), 0))
-    never = np.diag(matrix)[free] <= 0
-    errors[free] = np.where(never, np.nan, values)
+    errors[gauge.coordinates] = np.where(gauge.loose, np.nan, np.sqrt(np.maximum(np.diag(covariance), 0)))
     return errors.reshape(problem.start.shape)

@@ -7,6 +7,7 @@ import pytest
 
 from tests.tuner.support import LAYOUT, PHASES, SCALE, write_sample
 from tuner.fit import FitOptions, make_problem
+from tuner.gauge import find_gauge
 from tuner.learners.base import LearnerOptions, Record
 from tuner.learners.lbfgs import lbfgs
 from tuner.parameters import Parameters
@@ -34,6 +35,12 @@ def walk(folder, trace: float, games: int = 60, seed: int = 3, loss: str = "mse"
     values = np.where(rng.random(n) < known, rng.choice([-1.0, 0.0, 1.0], n), np.nan)
     decay = trace ** rng.integers(1, 4, n) if trace < 1 else np.ones(n)
     return sample, TemporalProblem(problem, TemporalData(decay, values))
+
+
+def errors_at(temporal, weights) -> np.ndarray:
+    """Standard errors (stages, columns + 1)."""
+    gauge = find_gauge(temporal.problem, temporal.problem.gauss_newton(weights), LAYOUT.places)
+    return standard_errors(temporal, weights, gauge).standard_errors
 
 
 def plain_equation(sample, temporal, weights) -> np.ndarray:
@@ -87,7 +94,7 @@ def test_lambda_changes_the_solution_and_its_errors(tmp_path):
     for trace in (0.7, 1.0):
         _, temporal = walk(tmp_path / str(trace), trace, games=400)
         weights = newton(temporal, LearnerOptions(), Record())
-        spread[trace] = standard_errors(temporal, weights)[:, :-1]
+        spread[trace] = errors_at(temporal, weights)[:, :-1]
     assert np.median(spread[0.7] / spread[1.0]) < 0.9  # METHODS C1: about 0.6 on real games
 
 
@@ -102,9 +109,9 @@ def test_standard_errors_are_those_of_fits_to_other_games(tmp_path):
         part = TemporalProblem(problem.on(drawn), temporal.extra)
         weights = newton(part, LearnerOptions(), Record())
         solutions.append(weights.ravel())
-        told.append(standard_errors(part, weights).ravel())
+        told.append(errors_at(part, weights).ravel())
         if seed == 0:
-            whole = standard_errors(temporal, newton(temporal, LearnerOptions(), Record())).ravel()
+            whole = errors_at(temporal, newton(temporal, LearnerOptions(), Record())).ravel()
     free = problem.free.ravel()
     # without replacement 63 % of the games are drawn: the spread between such halves is that of n (1 - f) / f games
     factor = np.sqrt((1 - 0.632) / 0.632)

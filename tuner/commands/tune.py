@@ -41,8 +41,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                             "rootstrap 1, td-leaf 3)")
     group.add_argument("--workers", type=at_least_one, default=processors(), metavar="N",
                        help="threads that search; changes nothing about the result (default: the processors that there are)")
-    group.add_argument("--loss", choices=("cross-entropy", "mse"), default="cross-entropy",
-                       help="cross-entropy (default) or mean squared error of the win probability")
+    group.add_argument("--loss", choices=("cross-entropy", "mse", "ordered", "davidson", "draws"), default="cross-entropy",
+                       help="cross-entropy (default) or mean squared error of the expected score; with draws as an outcome of "
+                            "their own: ordered logit (Rao and Kupper), davidson, or draws: what predicts held-out games best")
     group.add_argument("--learner", choices=("newton", "lbfgs", "adam", "sgd"), default="newton", help="default: newton")
     group.add_argument("--gradient", choices=("analytic", "finite-difference", "forward-difference", "central-difference"),
                        default="analytic", help="analytic (default), or finite differences (central unless said)")

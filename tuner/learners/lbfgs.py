@@ -9,10 +9,11 @@ from tuner.problem import Problem
 
 
 def column_scale(problem: Problem) -> np.ndarray:
-    """(stages, columns + 1): one over the root mean square coefficient of each weight; 1 where it never applies."""
+    """One over the root mean square coefficient of each weight; 1 where it never applies."""
     _, total = problem.use
     shares = problem.shares ** 2
-    use = np.concatenate([shares @ total, (shares @ problem_phase_counts(problem))[:, None]], axis=1)
+    always = (shares @ problem_phase_counts(problem))[:, None]
+    use = np.concatenate([shares @ total, *[always] * (problem.start.shape[1] - total.shape[1])], axis=1)
     scale = np.ones(problem.start.shape)
     np.divide(1, np.sqrt(use / problem.positions, where=use > 0, out=scale), where=use > 0, out=scale)
     return scale
