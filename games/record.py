@@ -37,7 +37,7 @@ class ReadOptions:
 
 @dataclass
 class ReadReport:
-    """What became of the games that were read."""
+    """What became of the games that were read. `memory` is what readers keep from one file to the next."""
 
     games: int = 0
     used: int = 0
@@ -50,13 +50,17 @@ class ReadReport:
     bytes: int = 0
     faults: dict[str, int] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        self.memory: dict = {}
+
 
 @dataclass
 class PositionBatch:
     """Positions of some games: the unit in which games are read.
 
     `positions` (n, words) uint64; `outcomes` (n,) float32 in [-1, 1] for the first player; `first` (g,) int64 the first
-    position of each game; `identities` and `openings` (g,) uint64 name the games and their openings.
+    position of each game; `identities` and `openings` (g,) uint64 name the games and their openings, `numbers` (g,) int64
+    say which of its file's games each is, from 1.
     """
 
     positions: np.ndarray
@@ -64,6 +68,7 @@ class PositionBatch:
     first: np.ndarray
     identities: np.ndarray
     openings: np.ndarray
+    numbers: np.ndarray
 
 
 @dataclass(frozen=True)

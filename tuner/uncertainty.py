@@ -8,6 +8,7 @@ H, and to the middle the variance of its own pull: where it is strong, the error
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import lapack
@@ -17,6 +18,15 @@ from tuner.learners.newton import factorise
 from tuner.problem import Problem
 
 FEW_GAMES = 50
+
+
+class Ratio(NamedTuple):
+    """A number's column, how many times the first number it is, and a 95 % interval."""
+
+    column: int
+    ratio: float
+    low: float
+    high: float
 
 
 @dataclass(frozen=True)
@@ -31,6 +41,36 @@ class Uncertainty:
     covariance: np.ndarray
     coordinates: np.ndarray
     games: int
+
+
+def quantile(games: int) -> float:
+    """How many standard errors a 95 % interval reaches: Student's t where the games are few."""
+    if games >= FEW_GAMES:
+        return 1.96
+    from scipy.stats import t
+
+    return float(t.ppf(0.975, max(games - 1, 1)))
+
+
+def ratios(found: Uncertainty, weights: np.ndarray, columns: list[int]) -> list[Ratio]:
+    """Numbers, each the mean over the stages, as multiples of the first of them; by the delta method."""
+    stages, width = weights.shape
+    mean = weights[:, columns].mean(axis=0)
+    if not mean[0]:
+        return []
+    place = {int(coordinate): i for i, coordinate in enumerate(found.coordinates)}
+    known = [[place.get(stage * width + column) for stage in range(stages)] for column in columns]
+    z, lines = quantile(found.games), []
+    for i in range(1, len(columns)):
+        ratio = mean[i] / mean[0]
+        slope = np.zeros(len(found.coordinates))
+        for j, factor in ((i, 1 / mean[0]), (0, -ratio / mean[0])):
+            for at in known[j]:
+                if at is not None:
+                    slope[at] += factor / stages
+        error = float(np.sqrt(max(slope @ found.covariance @ slope, 0.0)))
+        lines.append(Ratio(columns[i], float(ratio), float(ratio - z * error), float(ratio + z * error)))
+    return lines
 
 
 def standard_errors(problem: Problem, weights: np.ndarray, matrix: np.ndarray, gauge: Gauge) -> Uncertainty:

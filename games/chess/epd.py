@@ -169,8 +169,8 @@ def read(source: str | Path, options: ReadOptions, report: ReadReport, note: Cal
     kind = KINDS[options.positions]
     if kind != ALL and options.evaluation is None:
         raise ValueError(f"positions={options.positions!r} needs an evaluation")
-    seen = HashSet()
-    last = None
+    _, seen = report.memory.setdefault("chess", (HashSet(), HashSet()))
+    last, games_here = None, 0
 
     def parse(text: np.ndarray, final: bool) -> int:
         nonlocal text_read
@@ -204,8 +204,11 @@ def read(source: str | Path, options: ReadOptions, report: ReadReport, note: Cal
         if len(names) == 0:
             continue
         first = np.flatnonzero(np.concatenate([[True], names[1:] != names[:-1]]))
-        report.games += len(first) - int(last == names[0])
-        report.used = report.games
+        new_games = len(first) - int(last == names[0])
+        numbers = games_here + np.arange(len(first)) + (1 if new_games == len(first) else 0)
+        games_here += new_games
+        report.games += new_games
+        report.used += new_games
         last = names[-1]
         report.positions += len(names)
-        yield PositionBatch(positions[:n][keep], outcomes[:n][keep], first, names[first], names[first])
+        yield PositionBatch(positions[:n][keep], outcomes[:n][keep], first, names[first], names[first], numbers)

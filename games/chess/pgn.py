@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -73,11 +74,11 @@ def read(source: str | Path, options: ReadOptions, report: ReadReport, note: Cal
 
     Raises InputError for a file that cannot be read, and for the first bad game under `strict`.
     """
-    collector = Collector(options, report)
+    collector, before = Collector(options, report), 0
     for found, place in parsed(source):
         rows = found.rows[:found.count]
         for i in np.flatnonzero(rows[:, FAULT]):
-            where = f"{source}: game {report.games + i + 1} (byte {place + rows[i, FAULT_AT]})"
+            where = f"{source}: game {before + i + 1} (byte {place + rows[i, FAULT_AT]})"
             reason = fault_text(found, rows[i])
             if options.strict:
                 raise InputError(f"{where}: {reason}; mend it, or leave out --strict to skip such games")
@@ -86,7 +87,8 @@ def read(source: str | Path, options: ReadOptions, report: ReadReport, note: Cal
             report.faults[kind] = report.faults.get(kind, 0) + 1
         report.games += found.count
         report.bytes = place + len(found.text)
-        yield from collector.positions(found)
+        yield from collector.positions(found, before)
+        before += found.count
 
 
 class Collector:
@@ -94,7 +96,7 @@ class Collector:
 
     def __init__(self, options: ReadOptions, report: ReadReport) -> None:
         self.options, self.report = options, report
-        self._seen_games, self._seen_positions = HashSet(), HashSet()
+        self._seen_games, self._seen_positions = report.memory.setdefault("chess", (HashSet(), HashSet()))
         self._memory = Context(SEARCH.dtype, *(options.evaluation or ()))
         if options.positions != "all" and options.evaluation is None:
             raise ValueError(f"positions={options.positions!r} needs an evaluation")
@@ -114,7 +116,8 @@ class Collector:
             report.duplicate_games += before - new
         return np.flatnonzero(keep)
 
-    def positions(self, found: ParsedGames) -> Iterator[PositionBatch]:
+    def positions(self, found: ParsedGames, before: int) -> Iterator[PositionBatch]:
+        """Those wanted of some games, which stand behind so many others in their file."""
         options, report = self.options, self.report
         identities = np.zeros(found.count, np.uint64)
         identify(found.rows, found.starts, found.moves, found.count, identities)
@@ -132,7 +135,7 @@ class Collector:
             ends, openings = ends[:taken], openings[:taken]
             n = int(ends[-1])
             batch = PositionBatch(out[:n], outcomes[:n], np.concatenate([[0], ends[:-1]]), identities[chosen[begin:after]],
-                                  openings)
+                                  openings, before + chosen[begin:after] + 1)
             if options.duplicates == "positions":
                 batch = self._without_seen(batch)
             report.used += taken
@@ -147,5 +150,4 @@ class Collector:
         self._seen_positions.used(new)
         self.report.duplicate_positions += len(keys) - new
         before = np.concatenate([[0], np.cumsum(keep)])
-        return PositionBatch(batch.positions[keep], batch.outcomes[keep], before[batch.first], batch.identities,
-                             batch.openings)
+        return replace(batch, positions=batch.positions[keep], outcomes=batch.outcomes[keep], first=before[batch.first])

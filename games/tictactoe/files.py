@@ -50,13 +50,13 @@ def read(source: str, options: ReadOptions, report: ReadReport, note: Callable[[
     """Yield the positions of a file; InputError if it cannot be read, and for the first bad game under `strict`."""
     if options.positions not in ("auto", "all"):
         raise InputError(f"tictactoe has no {options.positions!r} positions; choose 'auto' or 'all'")
-    seen = set()
+    seen, game = report.memory.setdefault("tictactoe", set()), 0
     for number, line in enumerate(lines(source), 1):
         report.bytes += len(line) + 1
         result, *names = line.decode("utf-8-sig", "replace").partition("#")[0].split() or [""]
         if not result:
             continue
-        report.games += 1
+        report.games, game = report.games + 1, game + 1
         try:
             positions, identity = parse(result, names), hashed(names)
         except ValueError as fault:
@@ -84,4 +84,4 @@ def read(source: str, options: ReadOptions, report: ReadReport, note: Callable[[
             report.used += 1
             report.positions += len(kept)
             yield PositionBatch(kept, np.full(len(kept), RESULTS[result], np.float32), np.zeros(1, np.int64),
-                                np.array([identity]), np.array([hashed(names[:OPENING_PLIES])]))
+                                np.array([identity]), np.array([hashed(names[:OPENING_PLIES])]), np.array([game]))

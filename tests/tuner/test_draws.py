@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -27,7 +28,8 @@ def call(model: str, evaluation: np.ndarray, width: np.ndarray, outcome: np.ndar
 def plain_loss(model: str, evaluation: np.ndarray, width: np.ndarray, outcome: np.ndarray) -> np.ndarray:
     """By the definition: minus the logarithm of the outcome's probability."""
     chances = np.log(chances_of(model, SCALE, evaluation, width))
-    return -(np.maximum(-outcome, 0) * chances[:, 0] + (1 - np.abs(outcome)) * chances[:, 1] + np.maximum(outcome, 0) * chances[:, 2])
+    counted = np.stack([np.maximum(-outcome, 0), 1 - np.abs(outcome), np.maximum(outcome, 0)], axis=1)
+    return -(counted * chances).sum(axis=1)
 
 
 def some(n: int = 300):
@@ -105,10 +107,8 @@ def three_outcomes(sample, model: str, stages: int = 1):
     zero = np.zeros(shape)
     start, low = zero.copy(), np.full(shape, -np.inf)
     start[:, -1], low[:, -1] = 50.0, 1.0 if model == "ordered" else -np.inf
-    from dataclasses import replace
-
-    return replace(problem_of(sample, stages, model), start=start, free=np.ones(shape, bool), low=low, high=np.full(shape, np.inf),
-                   mean=zero, precision=zero)
+    return replace(problem_of(sample, stages, model), start=start, free=np.ones(shape, bool), low=low,
+                   high=np.full(shape, np.inf), mean=zero, precision=zero)
 
 
 @MODELS

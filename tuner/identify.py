@@ -1,0 +1,139 @@
+"""What a set of games can and cannot tell of each number: rank, null directions by name, rare numbers, collinear pairs."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.linalg import lapack, qr
+
+from tuner.gauge import Gauge
+from tuner.layout import Layout, Place
+from tuner.learners.newton import factorise
+from tuner.problem import Problem
+
+RARE = 100  # positions
+ALIKE = 0.9  # correlation of two estimates
+MOST = 10  # pairs told
+ALMOST = 1e-6  # of a direction that is 1 in its first number
+INTERCEPT = "advantage of the first player"
+
+
+def names_of(problem: Problem, layout: Layout, stages: tuple[str, ...]) -> list[str]:
+    """A name for each number of the flattened weights."""
+    labels = [label for place in layout.places for label in place.labels()]
+    labels += [INTERCEPT, "width of a draw"][:problem.start.shape[1] - layout.size]
+    return [label if len(stages) == 1 else f"{label} {stage}" for stage in stages for label in labels]
+
+
+def identify(problem: Problem, matrix: np.ndarray, gauge: Gauge, layout: Layout, stages: tuple[str, ...]) -> dict:
+    """As plain data: how many numbers are `free`, the `rank` of what the data tell of them, the `condition` of that, how many
+    are `effective` numbers under the prior, `null_directions`, numbers that `never` or `rare`ly apply, `collinear` pairs.
+
+    `matrix` is the Gauss-Newton matrix (d, d) per position. The condition is that of the matrix with a diagonal of ones.
+    """
+    names, free = names_of(problem, layout, stages), gauge.coordinates
+    part = matrix[np.ix_(free, free)]
+    positions = _positions(problem).ravel()[free]
+    precision = problem.precision.ravel()[free]
+    return {"free": len(free), "rank": len(free) - gauge.dimension, "condition": _condition(part, gauge),
+            "effective": float(_effective(part, precision)),
+            "null_directions": [_described(direction, free, names, problem, layout, stages)
+                                for direction in _directions(gauge, positions > 0)],
+            "never": [names[place] for place in free[positions == 0]],
+            "rare": [{"parameter": names[free[i]], "positions": int(positions[i])} for i in np.argsort(positions, kind="stable")
+                     if 0 < positions[i] < RARE],
+            "collinear": [{"a": names[free[i]], "b": names[free[j]], "correlation": round(float(value), 4)}
+                          for i, j, value in _collinear(part, gauge, positions)]}
+
+
+def _positions(problem: Problem) -> np.ndarray:
+    """How many positions each number applies to, in the shape of the weights."""
+    found = np.full(problem.start.shape, problem.positions)
+    shares = problem.shares > 0
+    applies, _ = problem.use
+    found[:, :applies.shape[1]] = shares @ applies
+    return found
+
+
+def _scaled(part: np.ndarray) -> np.ndarray:
+    scale = np.sqrt(np.maximum(np.diag(part), 0))
+    scale[scale == 0] = 1.0
+    return part / np.outer(scale, scale)
+
+
+def _condition(part: np.ndarray, gauge: Gauge) -> float | None:
+    values = np.linalg.eigvalsh(_scaled(part))[gauge.dimension:]
+    return float(values[-1] / values[0]) if len(values) and values[0] > 0 else None
+
+
+def _effective(part: np.ndarray, precision: np.ndarray) -> float:
+    """Trace of (H + P)^-1 H: what the data rather than the prior determine."""
+    chosen, factor, scale = factorise(part + np.diag(precision))
+    if not len(chosen):
+        return 0.0
+    right = part[np.ix_(chosen, chosen)] / np.outer(scale[chosen], scale[chosen])
+    solved, _ = lapack.dpotrs(factor, right, lower=1)
+    return np.trace(solved)
+
+
+def _directions(gauge: Gauge, applies: np.ndarray) -> list[np.ndarray]:
+    """The null directions among numbers that apply, each 1 in a number that the others do not have."""
+    basis = gauge.basis[applies]
+    if not basis.size:
+        return []
+    # numbers that never apply are directions of their own; what is left of the others has the rest of the rank
+    left, values, _ = np.linalg.svd(basis, full_matrices=False)
+    rank = int((values > ALMOST).sum())
+    _, _, pivots = qr(basis.T, mode="economic", pivoting=True)
+    first = np.sort(pivots[:rank])
+    inside = left[:, :rank] @ np.linalg.inv(left[first, :rank])
+    found = np.zeros((len(applies), rank))
+    found[applies] = inside
+    return list(found.T)
+
+
+def _described(direction: np.ndarray, free: np.ndarray, names: list[str], problem: Problem, layout: Layout,
+               stages: tuple[str, ...]) -> dict:
+    """The numbers of a direction: whole tables by their name, others one by one."""
+    moved = np.zeros(problem.start.size)
+    moved[free] = direction
+    moved = moved.reshape(problem.start.shape)
+    applies = _positions(problem) > 0
+    numbers = []
+    for stage in range(len(stages)):
+        suffix = f" {stages[stage]}" if len(stages) > 1 else ""
+        for place in layout.places:
+            numbers += _of_place(place, moved[stage, place.columns], applies[stage, place.columns], suffix)
+        numbers += [names[stage * moved.shape[1] + column] for column in range(layout.size, moved.shape[1])
+                    if abs(moved[stage, column]) > ALMOST]
+    text = (f"{numbers[0]} can be traded for {' and '.join(numbers[1:])}" if len(numbers) > 1
+            else f"{numbers[0]}: together they change nothing" if numbers else "")
+    return {"numbers": numbers, "text": text}
+
+
+def _of_place(place: Place, moved: np.ndarray, applies: np.ndarray, suffix: str) -> list[str]:
+    chosen = np.abs(moved) > ALMOST
+    if not chosen.any():
+        return []
+    if place.size > 1 and np.ptp(moved[applies]) < ALMOST:
+        return [f"all of {place.path}{suffix}"]
+    labels = [f"{label}{suffix}" for label, is_in in zip(place.labels(), chosen, strict=True) if is_in]
+    return labels if len(labels) <= 4 else [f"{len(labels)} numbers of {place.path}{suffix}"]
+
+
+def _collinear(part: np.ndarray, gauge: Gauge, positions: np.ndarray) -> list[tuple[int, int, float]]:
+    """Pairs whose estimates go together, the closest first; not of numbers that hardly ever apply."""
+    chosen, factor, scale = factorise(part)
+    if not len(chosen):
+        return []
+    inverse = lapack.dpotri(factor, lower=1)[0]
+    inverse = (np.tril(inverse) + np.tril(inverse, -1).T) / np.outer(scale[chosen], scale[chosen])
+    covariance = np.zeros_like(part)
+    covariance[np.ix_(chosen, chosen)] = inverse
+    covariance = gauge.project(covariance)
+    covariance[(positions < RARE) | gauge.loose] = 0.0
+    spread = np.sqrt(np.maximum(np.diag(covariance), 0))
+    known = np.flatnonzero(spread > 0)
+    correlation = np.triu(covariance[np.ix_(known, known)] / np.outer(spread[known], spread[known]), 1)
+    pairs = np.argwhere(np.abs(correlation) >= ALIKE)
+    pairs = sorted(pairs.tolist(), key=lambda pair: -abs(correlation[tuple(pair)]))[:MOST]
+    return [(known[i], known[j], correlation[i, j]) for i, j in pairs]

@@ -1,0 +1,104 @@
+"""Is it worth it: losses of whole games before and after, and predicted against actual scores; intervals clustered by game."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from tuner.draws import chances_of
+from tuner.objectives import loss_of
+from tuner.problem import Problem, blocks
+from tuner.uncertainty import quantile
+
+BINS = 20
+LARGEST = 1 << 20  # positions looked at one by one: some hundred thousand tell two digits of an error
+
+
+class Interval(NamedTuple):
+    """An estimate and its 95 % interval."""
+
+    value: float
+    low: float
+    high: float
+
+
+class Look(NamedTuple):
+    """Some positions: where they are (n,), their expected scores from 0 to 1 for the first player, and their losses."""
+
+    place: np.ndarray
+    score: np.ndarray
+    loss: np.ndarray
+
+
+def looks(problem: Problem, weights: np.ndarray, games: np.ndarray) -> Iterator[Look]:
+    """What the model says of the positions of some games, a block at a time."""
+    part = problem.on(games)
+    for piece in blocks(part.ranges):
+        sizes = piece[:, 1] - piece[:, 0]
+        place = np.repeat(piece[:, 1] - np.cumsum(sizes), sizes) + np.arange(sizes.sum())
+        evaluation = problem.evaluations(weights, piece)
+        outcome = problem.data.outcome[place].astype(float)
+        if problem.draws:
+            width = weights[:, -1] @ problem.shares[:, problem.data.phase[place]]
+            chances = chances_of(problem.objective, problem.scale, evaluation, width)
+            counted = np.stack([np.maximum(-outcome, 0), 1 - np.abs(outcome), np.maximum(outcome, 0)], axis=1)
+            yield Look(place, chances[:, 2] + chances[:, 1] / 2, -(counted * np.log(np.maximum(chances, 1e-300))).sum(axis=1))
+        else:
+            yield Look(place, 0.5 + 0.5 * np.tanh(problem.scale * evaluation),
+                       loss_of(problem.objective, problem.scale, evaluation, outcome))
+        problem.data.release()
+
+
+def some_games(problem: Problem) -> np.ndarray:
+    """Its games, or every k-th where they hold more positions than need be."""
+    return problem.games[::max(1, problem.positions // LARGEST)]
+
+
+def change_of_loss(problem: Problem, before: np.ndarray, after: np.ndarray) -> Interval:
+    """The mean loss of a position with the weights `after` less that with those `before`."""
+    games = some_games(problem)
+    sums, counts = np.zeros(len(games)), np.diff(problem.data.first)[games].astype(float)
+    starts = problem.data.first[games]
+    for old, new in zip(looks(problem, before, games), looks(problem, after, games), strict=True):
+        np.add.at(sums, np.searchsorted(starts, old.place, side="right") - 1, new.loss - old.loss)
+    return mean_of_clusters(*by_identity(problem.data.game[games], sums, counts))
+
+
+def by_identity(names: np.ndarray, sums: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Sums and counts of games, games of one identity together."""
+    _, group = np.unique(names, return_inverse=True)
+    return np.bincount(group, sums), np.bincount(group, counts)
+
+
+def mean_of_clusters(sums: np.ndarray, counts: np.ndarray) -> Interval:
+    """A mean over positions from the sums and counts (g,) of games: a ratio of means (Cochran 1977, section 6.3)."""
+    kept = counts > 0
+    sums, counts = sums[kept], counts[kept]
+    n, total = len(counts), counts.sum()
+    mean = float(sums.sum() / total)
+    if n < 2:
+        return Interval(mean, np.nan, np.nan)
+    error = np.sqrt(((sums - mean * counts) ** 2).sum() * n / (n - 1)) / total
+    return Interval(mean, mean - quantile(n) * error, mean + quantile(n) * error)
+
+
+def calibration(problem: Problem, weights: np.ndarray) -> list[dict]:
+    """Predicted and actual scores of the first player, by bins of the predicted one that hold about as many positions."""
+    games = some_games(problem)
+    found = list(looks(problem, weights, games))
+    place, score = (np.concatenate([getattr(look, name) for look in found]) for name in ("place", "score"))
+    actual = 0.5 + 0.5 * problem.data.outcome[place].astype(float)
+    game = problem.data.game[games][np.searchsorted(problem.data.first[games], place, side="right") - 1]
+    edges = np.quantile(score, np.linspace(0, 1, BINS + 1)[1:-1])
+    which = np.searchsorted(edges, score)
+    lines = []
+    for number in range(BINS):
+        chosen = which == number
+        if chosen.any():
+            _, group = np.unique(game[chosen], return_inverse=True)
+            mean = mean_of_clusters(np.bincount(group, actual[chosen]), np.bincount(group).astype(float))
+            lines.append({"predicted": float(score[chosen].mean()), "actual": mean.value, "low": max(0.0, mean.low),
+                          "high": min(1.0, mean.high), "positions": int(chosen.sum()), "games": int(group.max()) + 1})
+    return lines
