@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -49,6 +49,14 @@ def expand(sources: Sequence[str], suffixes: Sequence[str]) -> list[str]:
     return files
 
 
+def prepared(engine: Engine, options: ReadOptions, quiescence: Parameters | None) -> tuple[ReadOptions, np.ndarray | None]:
+    """Options with the evaluation that tells quiet positions, and its weights, which have to live as long as they are used."""
+    if quiescence is None:
+        return options, None
+    packed = engine.packed(quiescence)
+    return replace(options, evaluation=engine.evaluation(packed)), packed
+
+
 def build(engine: Engine, sources: Sequence[str], target: Path, options: ReadOptions, quiescence: Parameters | None,
           note: Callable[[str], None], progress: Callable[[ReadReport], None] = lambda report: None,
           teach: Callable[[PositionBatch], PositionBatch] | None = None) -> tuple[Dataset, BuildReport]:
@@ -57,10 +65,7 @@ def build(engine: Engine, sources: Sequence[str], target: Path, options: ReadOpt
     `quiescence` are the parameters for quiet and resolved positions; None if none are asked for. `teach` puts other targets
     in place of the outcomes. InputError if no position is left.
     """
-    packed = None
-    if quiescence is not None:
-        packed = engine.packed(quiescence)
-        options = ReadOptions(**{**asdict(options), "evaluation": engine.evaluation(packed)})
+    options, packed = prepared(engine, options, quiescence)
     report, counter = ReadReport(), Counter(engine)
     names, read = [], engine.game.read
     with DatasetWriter(target) as writer:

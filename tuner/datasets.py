@@ -11,6 +11,7 @@ from games.streams import InputError
 from tuner import sources as parts
 from tuner.build import build as build_dataset
 from tuner.dataset import open_dataset
+from tuner.describe import report_line
 from tuner.engine import load_engine, quiescence_of
 from tuner.layout import Layout, Place
 from tuner.options import read_options
@@ -18,7 +19,6 @@ from tuner.progress import Display
 from tuner.split import split_games
 from tuner.summary import summarise, summary_lines
 from tuner.tables import show_table
-from tuner.tuning import report_line
 
 
 def layout_in(manifest: dict) -> Layout:

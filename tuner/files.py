@@ -5,8 +5,10 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+
+from games.streams import InputError
 
 
 def temporary_name(path: Path) -> Path:
@@ -39,3 +41,23 @@ def sha256_of(path: str | Path) -> str:
         while piece := stream.read(1 << 20):
             state.update(piece)
     return state.hexdigest()
+
+
+def require_writable(output: Path, sources: Sequence[str]) -> None:
+    """InputError now rather than after a long computation, or for a file that must not be replaced."""
+    folder = output.parent
+    if os.path.isdir(output):
+        raise InputError(f"{output}: is a folder, expected the name of a file to write")
+    if not os.path.isdir(folder):
+        raise InputError(f"{folder}: no such folder to write {output.name} in; make it first")
+    if os.path.exists(output):
+        if not os.path.isfile(output):
+            raise InputError(f"{output}: is a device or a pipe, expected the name of a file to write")
+        if any(os.path.exists(source) and os.path.samefile(output, source) for source in sources):
+            raise InputError(f"{output}: holds the games to learn from and would be replaced; choose another name")
+    probe = temporary_name(output)
+    try:
+        probe.touch()
+        probe.unlink()
+    except OSError as problem:
+        raise InputError(f"{output}: cannot be written: {problem.strerror}; choose another place") from None

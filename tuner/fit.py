@@ -165,9 +165,12 @@ def with_prior(problem: Problem, parameters: Parameters, layout: Layout, options
 
 
 def fit(data: Dataset, parameters: Parameters, layout: Layout, phases: int, options: FitOptions,
-        watch: Callable[[dict], None] = lambda line: None, note: Callable[[str], None] = lambda text: None) -> FitResult:
-    """Fit the free weights of these parameters to a dataset."""
+        watch: Callable[[dict], None] = lambda line: None, note: Callable[[str], None] = lambda text: None,
+        games: np.ndarray | None = None) -> FitResult:
+    """Fit the free weights of these parameters to a dataset, or to some of its games."""
     train, held = split_games(data, options.held_out, options.seed)
+    if games is not None:
+        train, held = (part[np.isin(part, games)] for part in (train, held))
     if len(train) == 0:
         train, held = held, train
     scale = parameters.scale

@@ -22,7 +22,7 @@ from tuner.problem import Problem
 
 FAINT = 1e-7  # of the importance of the number that applies most: what single numbers and those that never apply have
 ROUNDING = 1e-9
-LOOSE = 1e-6  # of a direction of length 1
+LOOSE = 1e-2  # of a direction of length 1: what moves less along it does so for a number that hardly ever applies
 
 
 @dataclass(frozen=True)

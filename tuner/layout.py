@@ -46,6 +46,11 @@ class Layout:
         """Number of columns: weights of one stage."""
         return sum(place.size for place in self.places)
 
+    @property
+    def headline(self) -> list[Place]:
+        """The single numbers of the first term: for chess the values of the pieces."""
+        return [place for place in self.places if place.term == self.places[0].term and place.size == 1]
+
     def labels(self) -> list[str]:
         return [label for place in self.places for label in place.labels()]
 

@@ -56,6 +56,10 @@ def require_method(options: TuneOptions, game: Game, sources: Sequence[str]) -> 
             raise InputError("--loss draws: chooses by held-out games; leave out --held-out 0, or name ordered or davidson")
     if options.method in ("rootstrap", "td-leaf") and game.searcher is None:
         raise InputError(f"{method}: {game.name} has no search; learn with --method logistic or td")
+    if options.bootstrap and (options.method in ("td", "td-leaf") or options.bootstrap < 2):
+        raise InputError(f"--bootstrap {options.bootstrap}: expected 2 or more fits by regression; leave it out with {method}")
+    if options.prior == "cv" and options.method in ("td", "td-leaf"):
+        raise InputError(f"--prior cv: {method} takes a width in centipawns, none or auto")
     if options.method in ("td", "td-leaf"):
         if options.learner not in TEMPORAL:
             raise InputError(f"--learner {options.learner}: {method} learns with {', '.join(TEMPORAL)}")

@@ -59,6 +59,10 @@ class Display:
             text += f"  {line['speed'] / 1e6:.1f} M positions/s"
         self._progress.update(self._task, text=text, completed=line["iteration"])
 
+    def counting(self, done: int) -> None:
+        """So many are done."""
+        self._progress.update(self._task, text=f"{done:,}", completed=done)
+
     def playing(self, text: str, completed: int) -> None:
         """Pairs of games played so far, and how it stands."""
         self._progress.update(self._task, text=text, completed=completed)

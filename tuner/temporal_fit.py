@@ -180,7 +180,7 @@ LEARNERS = {"newton": newton, "adam": epochs("adam"), "sgd": epochs("sgd")}
 
 def standard_errors(temporal: TemporalProblem, weights: np.ndarray, gauge: Gauge) -> Uncertainty:
     """Clustered by game: V = A^-1 (sum of u u') A'^-1 G / (G - 1), u the scores of whole games; naive ones take each
-    position's score for independent."""
+    position's score for independent. A prior adds as in `tuner.uncertainty`."""
     problem, games = temporal.problem, temporal.games
     free = gauge.coordinates
     total = (games[:, 1] - games[:, 0]).sum()
@@ -196,16 +196,19 @@ def standard_errors(temporal: TemporalProblem, weights: np.ndarray, gauge: Gauge
         scores = temporal.scores(c * slopes, np.ascontiguousarray(games[inside]), group[inside] - begin,
                                  min(256, len(names) - begin))[:, free]
         meat += scores.T @ scores
-    meat[np.diag_indices(len(free))] += problem.precision.ravel()[free] * total * problem.design_effect
+    pull = problem.precision.ravel()[free] * total * problem.design_effect
     if len(names) > 1:
+        pull *= len(names) / (len(names) - 1)
         meat *= len(names) / (len(names) - 1)
     # positions as if each were a game: the sum of (c dv/de)^2 x x'
     squares = np.stack([c * slopes, (c * slopes) ** 2])
     alone = problem.second_moments(lambda piece: (piece[0, 0], squares[:, piece[0, 0]:piece[-1, 1]].copy()), games)
     alone = alone[np.ix_(free, free)]
     inverse = _factorised(matrix)(np.eye(len(free)))
-    covariance, naive = (gauge.project(inverse @ middle @ inverse.T) for middle in (meat, alone))
-    return Uncertainty(spread(problem, covariance, gauge), spread(problem, naive, gauge), covariance, free, len(names))
+    sampling, naive = (gauge.project(inverse @ middle @ inverse.T) for middle in (meat, alone))
+    covariance = sampling + gauge.project((inverse * pull) @ inverse.T) if pull.any() else sampling
+    return Uncertainty(spread(problem, covariance, gauge), spread(problem, sampling, gauge), spread(problem, naive, gauge),
+                       covariance, free, len(names))
 
 
 def _sample(games: np.ndarray) -> np.ndarray:

@@ -38,6 +38,7 @@ class TuneOptions:
     scale: float | None = None
     untapered: bool = False
     intercept: bool = True
+    bootstrap: int = 0
     seed: int = 1
     run: Path | None = None
 

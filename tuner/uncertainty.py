@@ -33,10 +33,12 @@ class Ratio(NamedTuple):
 class Uncertainty:
     """Standard errors (stages, columns + 1) in centipawns: NaN where the data say nothing, 0 where a number is fixed.
 
-    `naive` are what positions taken as independent would give. `covariance` (d, d) belongs to `coordinates`.
+    `sampling` leaves out what the prior adds: the spread of fits to other games under the same prior. `naive` are what
+    positions taken as independent would give. `covariance` (d, d) belongs to `coordinates`.
     """
 
     standard_errors: np.ndarray
+    sampling: np.ndarray
     naive: np.ndarray
     covariance: np.ndarray
     coordinates: np.ndarray
@@ -88,18 +90,22 @@ def standard_errors(problem: Problem, weights: np.ndarray, matrix: np.ndarray, g
         meat += part.T @ part
         names += len(part)
     meat -= np.outer(prior, prior) / names  # the scores sum to minus the prior's gradient at the optimum
-    # the prior pulls by precision * (mean - weights), which is as uncertain as the weights were before the data
-    meat[np.diag_indices(len(free))] += problem.precision.ravel()[free] * n * problem.design_effect
     inverse = lapack.dpotri(factor, lower=1)[0] if len(chosen) else factor
     inverse = np.tril(inverse) + np.tril(inverse, -1).T
     inverse /= np.outer(scale[chosen], scale[chosen])
-    bread, naive = np.zeros_like(meat), np.zeros_like(meat)
-    bread[np.ix_(chosen, chosen)] = inverse @ meat[np.ix_(chosen, chosen)] @ inverse
-    naive[np.ix_(chosen, chosen)] = inverse
-    if names > 1:
-        bread *= names / (names - 1) * (n - 1) / max(n - len(chosen), 1)
-    covariance = gauge.project(bread)
-    return Uncertainty(spread(problem, covariance, gauge), spread(problem, gauge.project(naive), gauge), covariance, free, names)
+    # the prior pulls by precision * (mean - weights), which is as uncertain as the weights were before the data
+    pull = problem.precision.ravel()[free[chosen]] * n * problem.design_effect
+    few = names / (names - 1) * (n - 1) / max(n - len(chosen), 1) if names > 1 else 1.0
+
+    def whole(part: np.ndarray) -> np.ndarray:
+        found = np.zeros_like(meat)
+        found[np.ix_(chosen, chosen)] = part
+        return gauge.project(found)
+
+    sampling = whole(few * (inverse @ meat[np.ix_(chosen, chosen)] @ inverse))
+    covariance = sampling + whole(few * ((inverse * pull) @ inverse)) if pull.any() else sampling
+    return Uncertainty(spread(problem, covariance, gauge), spread(problem, sampling, gauge),
+                       spread(problem, whole(inverse), gauge), covariance, free, names)
 
 
 def spread(problem: Problem, covariance: np.ndarray, gauge: Gauge) -> np.ndarray:

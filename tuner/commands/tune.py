@@ -10,6 +10,7 @@ from tuner.options import (
     add_term_options,
     at_least_one,
     between,
+    count,
     positive,
     processors,
     read_options,
@@ -27,7 +28,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("params", metavar="PARAMS", help="parameter file to start from, or a bundled one: classic, zero, ...")
     parser.add_argument("games", metavar="GAMES", nargs="+",
                         help="files of games or labelled positions (also .gz, .bz2, .zst), folders of them, datasets, or -")
-    parser.add_argument("-o", "--output", metavar="OUT", required=True, help="parameter file to write")
+    parser.add_argument("-o", "--output", metavar="OUT", help="parameter file to write")
+    parser.add_argument("--dry-run", action="store_true", help="say what these games can teach, and fit nothing")
     group = parser.add_argument_group("learning")
     group.add_argument("--method", choices=("auto", "logistic", "rootstrap", "td", "td-leaf"), default="auto",
                        help="logistic: regression of the results on the positions, TD(1); rootstrap: towards what a search of "
@@ -54,7 +56,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                        help="share of the games, whole openings, kept to judge the result (default: 0.1)")
     group.add_argument("--prior", type=_prior, default="auto", metavar="SD",
                        help="how far weights may be expected from where they start: a number of centipawns, none, or auto "
-                            "(default): found from the games for each list and term, for rootstrap 20")
+                            "(default): found from the games for each list and term, for rootstrap 20; or cv: one width for all, "
+                            "by cross-validation over games")
+    group.add_argument("--bootstrap", type=count, default=0, metavar="N",
+                       help="check the standard errors by N fits to games drawn with replacement")
     group.add_argument("--fixed", action="append", default=[], metavar="NAME", help="hold this name or glob; may be repeated")
     group.add_argument("--only", action="append", default=[], metavar="NAME", help="move nothing but this name or glob")
     group.add_argument("--untapered", action="store_true", help="one number for each parameter instead of one a stage")
@@ -67,16 +72,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _prior(text: str) -> float | str | None:
-    return None if text == "none" else text if text == "auto" else between(1e-3, 1e6, "50")(text)
+    return None if text == "none" else text if text in ("auto", "cv") else between(1e-3, 1e6, "50")(text)
 
 
 def run(arguments: argparse.Namespace) -> dict:
+    from games.streams import InputError
     from tuner import tuning
     from tuner.tune_options import TuneOptions
 
     gradient = {"finite-difference": "central-difference"}.get(arguments.gradient, arguments.gradient)
-    result = tuning.tune(
-        arguments.params, arguments.games, Path(arguments.output), TuneOptions(
+    options = TuneOptions(
             reading=read_options(arguments), quiescence=arguments.quiescence, terms=tuple(arguments.terms),
             method=arguments.method, depth=arguments.depth, trace=arguments.trace, workers=min(arguments.workers, 512),
             per_game=arguments.per_game, rounds=arguments.rounds,
@@ -84,7 +89,19 @@ def run(arguments: argparse.Namespace) -> dict:
             iterations=arguments.iterations, batch=arguments.batch, held_out=arguments.held_out,
             prior=arguments.prior, fixed=tuple(arguments.fixed), only=tuple(arguments.only), scale=arguments.scale,
             untapered=arguments.untapered, intercept=not arguments.no_intercept, seed=arguments.seed,
-            run=Path(arguments.run) if arguments.run else None))
+            bootstrap=arguments.bootstrap, run=Path(arguments.run) if arguments.run else None)
+    if arguments.dry_run:
+        result = tuning.dry_run(arguments.params, arguments.games, options)
+        if not arguments.json:
+            from tuner.foresee import foresee_lines
+
+            print("\n".join(foresee_lines(result)))
+        return result
+    if arguments.output is None:
+        raise InputError("-o OUT is missing: the parameter file to write; or ask for --dry-run")
+    result = tuning.tune(arguments.params, arguments.games, Path(arguments.output), options)
     if not arguments.json:
-        print("\n".join(tuning.result_lines(result)))
+        from tuner.describe import result_lines
+
+        print("\n".join(result_lines(result)))
     return result

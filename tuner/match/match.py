@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from games.streams import InputError
-from tuner.files import replace_file
+from tuner.files import replace_file, require_writable
 from tuner.interrupt import interrupts
 from tuner.match.entrants import PARAMETERS, understood
 from tuner.match.journal import Journal
@@ -26,7 +26,6 @@ from tuner.match.setup import COPIES, Contestants, contestants_of, openings_of, 
 from tuner.match.tally import Tally
 from tuner.progress import Display
 from tuner.runs import begin_folder, read_config, require_fresh, write_config
-from tuner.tuning import require_writable
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from games.contest import PLIES, RULES, PlayedGame
 from games.record import Game
 from games.streams import InputError
 from tuner.engine import load_engine, parameter_path
-from tuner.files import replace_file
+from tuner.files import replace_file, require_writable
 from tuner.interrupt import interrupts
 from tuner.match.openings import Opening
 from tuner.parameters import write_parameters
@@ -30,7 +30,6 @@ from tuner.selfplay.settings import SECTION, Settings
 from tuner.selfplay.setup import openings_of, plan_of, require_playable, seats_of
 from tuner.selfplay.watch import batch_line, progress_text, table_of
 from tuner.selfplay.workers import Seat, Workers
-from tuner.tuning import require_writable
 
 WRITE_SECONDS = 5.0  # between two versions of params.yaml
 

@@ -4,19 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from tuner.layout import Layout, Place
+from tuner.layout import Layout
 from tuner.selfplay.learner import Learner
 from tuner.selfplay.play import BROKEN_OFF, DRAWN, Episode
 
 
-def headline_places(layout: Layout) -> list[Place]:
-    """The single numbers of the first term: for chess the values of the pieces."""
-    return [place for place in layout.places if place.term == layout.places[0].term and place.size == 1]
-
-
 def headline(layout: Layout, weights: np.ndarray) -> dict[str, float]:
     """Their weights, the mean over the stages, in centipawns."""
-    return {place.name: float(weights[:, place.columns].mean()) for place in headline_places(layout)}
+    return {place.name: float(weights[:, place.columns].mean()) for place in layout.headline}
 
 
 def batch_line(layout: Layout, learner: Learner, episodes: list[Episode], duplicates: int, watched: dict,

@@ -1,0 +1,39 @@
+"""The prior's width by cross-validation: the one with which games that were not learned from are predicted best."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from games.streams import InputError
+from tuner.dataset import Dataset
+from tuner.fit import FitOptions, fit
+from tuner.layout import Layout
+from tuner.parameters import Parameters
+from tuner.split import split_games
+
+WIDTHS = (2.5, 5.0, 10.0, 20.0, 40.0, 80.0, 160.0)  # centipawns
+SPLITS, SHARE = 4, 0.2
+
+
+def choose_prior(data: Dataset, parameters: Parameters, layout: Layout, phases: int, options: FitOptions,
+                 watch: Callable[[str], None] = lambda text: None) -> tuple[float, dict[float, float]]:
+    """The width of the prior, in centipawns, and the mean held-out loss of each that was tried.
+
+    Games are split several times, whole openings together; those that `options` hold out in the end are never looked at.
+    """
+    inside, _ = split_games(data, options.held_out, options.seed)
+    losses: dict[float, float] = {}
+    for width in WIDTHS:
+        watch(f"prior of {width:g} centipawns")
+        found = []
+        for number in range(SPLITS):
+            trial = replace(options, prior=width, held_out=SHARE, seed=options.seed * 1000 + number + 1, errors=False)
+            result = fit(data, parameters, layout, phases, trial, games=inside)
+            if result.held_out is None:
+                raise InputError(f"--prior cv: {len(inside)} games are too few to be split; name a width, as --prior 50")
+            found.append(result.held_out_after)
+        losses[width] = float(np.mean(found))
+    return min(losses, key=losses.get), losses

@@ -1,0 +1,89 @@
+"""What games can teach, before anything is fitted: `tuner tune --dry-run`."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tuner.dataset import Dataset
+from tuner.findings import HALF, ratios_of
+from tuner.fit import FitOptions, make_problem
+from tuner.gauge import find_gauge
+from tuner.identify import identify
+from tuner.layout import Layout
+from tuner.parameters import Parameters
+from tuner.scale import fit_scale
+from tuner.split import split_games
+from tuner.uncertainty import quantile, standard_errors
+
+MOST = 8  # names told
+
+
+def foresee(data: Dataset, parameters: Parameters, layout: Layout, phases: int, options: FitOptions) -> dict:
+    """As plain data: what is identified, and about how wide 95 % intervals would be without a prior.
+
+    Errors are those of the starting values, by the games' own results: what a fit will find is not known yet.
+    """
+    train, held = split_games(data, options.held_out, options.seed)
+    problem = make_problem(data, parameters, options, train if len(train) else held, phases, parameters.scale)
+    if options.fit_scale and parameters.weights.any() and (scale := fit_scale(problem)):
+        problem = make_problem(data, parameters, options, problem.games, phases, scale)
+    matrix = problem.gauss_newton(problem.start)
+    gauge = find_gauge(problem, matrix, layout.places)
+    found = standard_errors(problem, problem.start, matrix, gauge)
+    reach = quantile(found.games) * found.standard_errors[:, :layout.size]
+    return {"games": len(problem.games), "positions": problem.positions, "held_out_games": len(held),
+            **identify(problem, matrix, gauge, layout, parameters.stages),
+            "expected": [{"parameter": place.path}
+                         | {stage: _known(value) for stage, value in zip(parameters.stages, reach[:, place.first], strict=True)}
+                         for place in layout.headline],
+            "ratios": ratios_of(found, problem.start, layout),
+            "median": _known(float(np.nanmedian(np.where(reach > 0, reach, np.nan)))) if (reach > 0).any() else None}
+
+
+def foresee_lines(found: dict) -> list[str]:
+    """For people."""
+    lines = [f"{found['free']:,} numbers may move; the games tell {found['rank']:,} of them apart"]
+    if found["never"]:
+        lines.append(f"never apply, not identified: {_listed(_grouped(found['never']))}")
+    if found["rare"]:
+        lines.append("hardly ever apply: " + _listed([f"{line['parameter']} ({line['positions']})" for line in found["rare"]]))
+    directions = [line["text"] for line in found["null_directions"]]
+    if directions:
+        lines.append(f"{len(directions)} combinations change nothing; where a list or table is among them, its mean is kept:")
+        more = [f"  and {len(directions) - MOST} more"] if len(directions) > MOST else []
+        lines += [f"  {text}" for text in directions[:MOST]] + more
+    for line in found["collinear"]:
+        lines.append(f"hard to tell apart: {line['a']} and {line['b']} (estimates correlate by {line['correlation']:+.2f})")
+    if found["condition"]:
+        lines.append(f"condition number {found['condition']:,.0f}")
+    lines.append("expected 95 % intervals without a prior, in centipawns:")
+    for line in found["expected"]:
+        name, *values = line.items()
+        lines.append(f"  {name[1]}  " + "  ".join(f"{stage} +/- {_text(value)}" for stage, value in values))
+    if found["median"] is not None:
+        lines.append(f"  median of all numbers  +/- {_text(found['median'])}")
+    lines.append(f"half as wide with about {(HALF - 1) * found['games']:,} more games")
+    return lines
+
+
+def _grouped(names: list[str]) -> list[str]:
+    """Numbers of one list or table together."""
+    counts: dict[str, int] = {}
+    for name in names:
+        path, _, rest = name.partition("[")
+        _, _, stage = rest.rpartition(" ") if " " in rest else ("", "", "")
+        key = f"{path} {stage}".strip() if rest else name
+        counts[key] = counts.get(key, 0) + 1
+    return [name if count == 1 else f"{name} ({count})" for name, count in counts.items()]
+
+
+def _text(value: float | None) -> str:
+    return "not identified" if value is None else f"{value:.1f}" if value < 10 else f"{value:.0f}"
+
+
+def _listed(names: list[str]) -> str:
+    return ", ".join(names[:MOST]) + (f" and {len(names) - MOST} more" if len(names) > MOST else "")
+
+
+def _known(value: float) -> float | None:
+    return round(float(value), 2) if np.isfinite(value) else None

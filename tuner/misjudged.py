@@ -1,0 +1,98 @@
+"""Games and positions that the learned evaluation misjudges most, found by reading the games again; and losses file by file.
+
+Wrong labels show here: games whose result contradicts every position, in one file more than in others.
+"""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from games.record import PositionBatch, ReadOptions, ReadReport
+from tuner.build import expand, prepared
+from tuner.engine import Engine
+from tuner.parameters import Parameters
+
+MOST = 12  # games, and positions, told
+_COUNT = itertools.count()
+FEWEST = 8  # positions of a game that can be misjudged as a whole
+
+
+class File(NamedTuple):
+    """A file's games and positions, and the mean loss of a position before and after learning."""
+
+    file: str
+    games: int
+    positions: int
+    loss_before: float
+    loss_after: float
+
+
+def misjudged(engine: Engine, sources: Sequence[str], options: ReadOptions, quiescence: Parameters | None,
+              before: Parameters, after: Parameters, progress: Callable[[ReadReport], None] = lambda report: None) -> dict:
+    """`games` and `positions` that are most surprising to `after`, worst first, the `files`, and the `results` of the
+    games; as plain data.
+
+    Losses are cross-entropies of the result, with the scale of each file of parameters. A position is the worst of its game.
+    """
+    report, (options, packed) = ReadReport(), prepared(engine, options, quiescence)
+    games: list[tuple] = []
+    positions: list[tuple] = []
+    files, results = [], {"win": 0, "draw": 0, "loss": 0}
+    for source in expand(sources, engine.game.suffixes):
+        total, name = np.zeros(4), Path(source).name
+        for batch in engine.game.read(source, options, report, lambda text: None):
+            if len(batch.positions) == 0:
+                continue
+            _, old = _judged(engine, before, batch)
+            score, new = _judged(engine, after, batch)
+            ends = np.append(batch.first[1:], len(new))
+            kept = np.flatnonzero(ends > batch.first)
+            sums = np.add.reduceat(new, batch.first[kept])
+            counts = (ends - batch.first)[kept]
+            total += len(kept), len(new), old.sum(), new.sum()
+            for name_of, sign in (("win", 1), ("draw", 0), ("loss", -1)):
+                results[name_of] += int((np.sign(batch.outcomes[batch.first[kept]]) == sign).sum())
+            for at in np.argsort(-(sums / counts))[:MOST]:
+                g = kept[at]
+                if counts[at] >= FEWEST:
+                    _keep(games, sums[at] / counts[at], {
+                        "file": name, "number": int(batch.numbers[g]), "outcome": float(batch.outcomes[batch.first[g]]),
+                        "positions": int(counts[at]), "loss": round(float(sums[at] / counts[at]), 4)})
+            bounds = zip(batch.first[kept], ends[kept], strict=True)
+            worst = np.array([begin + np.argmax(new[begin:end]) for begin, end in bounds])
+            for at in np.argsort(-new[worst])[:MOST]:
+                i, g = worst[at], kept[at]
+                _keep(positions, new[i], {
+                    "position": engine.game.text(batch.positions[i]), "file": name, "number": int(batch.numbers[g]),
+                    "outcome": float(batch.outcomes[i]), "predicted": round(float(score[i]), 4), "loss": round(float(new[i]), 4)})
+            progress(report)
+        n = max(total[1], 1)
+        files.append(File(name, int(total[0]), int(total[1]), round(total[2] / n, 5), round(total[3] / n, 5))._asdict())
+    del packed
+    return {"games": _worst(games), "positions": _worst(positions), "files": files, "results": results}
+
+
+def _judged(engine: Engine, parameters: Parameters, batch: PositionBatch) -> tuple[np.ndarray, np.ndarray]:
+    """Expected scores of the first player from 0 to 1, and losses."""
+    logit = 2 * parameters.scale * engine.evaluate(batch.positions, parameters)
+    q = 0.5 + 0.5 * batch.outcomes.astype(float)
+    return 0.5 + 0.5 * np.tanh(logit / 2), np.logaddexp(0, logit) - q * logit
+
+
+def _keep(heap: list[tuple], loss: float, plain: dict) -> None:
+    """Among the worst; of equal ones those that came first."""
+    entry = (float(loss), -next(_COUNT), plain)
+    if len(heap) < MOST:
+        heapq.heappush(heap, entry)
+    elif loss > heap[0][0]:
+        heapq.heapreplace(heap, entry)
+
+
+def _worst(heap: list[tuple]) -> list[dict]:
+    return [entry[-1] for entry in sorted(heap, key=lambda entry: -entry[0])]

@@ -1,0 +1,48 @@
+"""The bootstrap by game: fits to games drawn again and again with replacement, as a check of the standard errors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from tuner.fit import FitResult
+from tuner.learners.base import LearnerOptions, Record
+from tuner.learners.newton import newton
+
+TOLERANCE = 1e-6
+
+
+def bootstrap(result: FitResult, replicates: int, seed: int,
+              watch: Callable[[int], None] = lambda done: None) -> np.ndarray:
+    """(stages, columns + 1) standard deviations of weights over fits to games drawn with replacement (Efron 1979).
+
+    Games of one identity are drawn together. Each fit begins at the result and keeps its prior and scale.
+    """
+    problem, random = result.problem, np.random.default_rng([seed, replicates])
+    data = problem.data
+    names, group = np.unique(data.game[problem.games], return_inverse=True)
+    sizes = (data.first[problem.games + 1] - data.first[problem.games]).astype(np.int64)
+    found = []
+    for done in range(replicates):
+        times = np.bincount(random.integers(0, len(names), len(names)), minlength=len(names))[group]
+        weight = np.zeros(data.positions, np.float32)
+        for begin, size, count in zip(data.first[problem.games].tolist(), sizes.tolist(), times.tolist(), strict=True):
+            weight[begin:begin + size] = count
+        drawn = replace(problem, data=replace(data, weight=weight * data.weight), meter=type(problem.meter)())
+        weights = newton(drawn, LearnerOptions(tolerance=TOLERANCE), Record(), result.weights, result.matrix)
+        found.append(result.gauge.restore(problem, weights))
+        watch(done + 1)
+    return np.std(found, axis=0, ddof=1)
+
+
+def checked_errors(result: FitResult, replicates: int, seed: int, watch: Callable[[int], None]) -> dict:
+    """The errors of a bootstrap over those told, of all numbers that have one: median and quartiles. The prior is the same
+    in all replicates: what it adds to the errors is left out of both."""
+    spread = bootstrap(result, replicates, seed, watch)
+    told = result.uncertainty.sampling
+    known = told > 0
+    low, median, high = np.quantile(spread[known] / told[known], [0.25, 0.5, 0.75])
+    return {"replicates": replicates, "median": round(float(median), 3), "low": round(float(low), 3),
+            "high": round(float(high), 3)}
