@@ -1,0 +1,112 @@
+"""Games drawn from known weights, whose positions share their result and resemble each other: do intervals cover the truth?"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from tests.tuner.support import PHASES, SCALE, flat_layout
+from tuner.dataset import Dataset
+from tuner.draws import DRAW_MODELS, chances_of
+from tuner.fit import FitOptions, FitResult, fit
+from tuner.parameters import Parameters
+from tuner.temporal_fit import TemporalData, fit_temporal
+
+GAMES, LENGTH = 300, 20
+COPIED = 0.7  # of a game's positions: all alike
+WEIGHTS = np.array([120.0, -60.0, 200.0])
+WIDTH = 90.0  # of a draw, in centipawns
+STATES = 7  # of the walk
+OPTIONS = FitOptions(prior=None, held_out=0.0, intercept=False, fit_scale=False)
+
+
+def dataset_of(coefficients: np.ndarray, outcome: np.ndarray, games: int) -> Dataset:
+    """A dataset in memory, of games of one length."""
+    n, columns = coefficients.shape
+    rows, index = np.nonzero(coefficients)
+    row = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=n))])
+    names = np.arange(1, games + 1, dtype=np.uint64)
+    manifest = {"layout": flat_layout(columns).describe(), "phases": PHASES}
+    first = np.arange(games + 1) * (n // games)
+    return Dataset(Path(), manifest, (), index.astype(np.uint16), coefficients[rows, index].astype(np.int8), row,
+                   np.full(n, PHASES, np.uint8), outcome.astype(np.float32), np.ones(n, np.float32), first, names, names)
+
+
+def chances(loss: str, coefficients: np.ndarray) -> np.ndarray:
+    """(n, 3) of loss, draw, win."""
+    evaluation = coefficients @ WEIGHTS
+    if loss in DRAW_MODELS:
+        return chances_of(loss, SCALE, evaluation, np.full(len(evaluation), WIDTH))
+    p = 0.5 + 0.5 * np.tanh(SCALE * evaluation)
+    return np.stack([1 - p, np.zeros(len(p)), p], axis=1)
+
+
+def positions_of(loss: str, random: np.random.Generator, outcome: int, n: int) -> np.ndarray:
+    """Positions by rejection: given the outcome of their game, each by itself is drawn from the model."""
+    found = np.zeros((0, len(WEIGHTS)), np.int64)
+    while len(found) < n:
+        drawn = random.integers(-3, 4, (4 * n + 64, len(WEIGHTS)))
+        kept = random.random(len(drawn)) < chances(loss, drawn)[:, outcome + 1]
+        found = np.concatenate([found, drawn[kept]])
+    return found[:n]
+
+
+def simulated(loss: str, seed: int) -> FitResult:
+    """A fit to games in which the chance of each outcome, at every position, is exactly what WEIGHTS say.
+
+    The outcome of a game comes first, by its share over all positions; then its positions, given the outcome.
+    """
+    random = np.random.default_rng([seed, 7])
+    everywhere = np.stack(np.meshgrid(*[np.arange(-3, 4)] * len(WEIGHTS)), axis=-1).reshape(-1, len(WEIGHTS))
+    outcomes = random.choice([-1, 0, 1], GAMES, p=chances(loss, everywhere).mean(axis=0))
+    pool = {outcome: positions_of(loss, random, outcome, int((outcomes == outcome).sum()) * (LENGTH + 1))
+            for outcome in (-1, 0, 1)}
+    taken, parts = dict.fromkeys(pool, 0), []
+    for outcome in outcomes.tolist():
+        begin = taken[outcome] = taken[outcome] + LENGTH + 1
+        likeness, *others = pool[outcome][begin - LENGTH - 1:begin]
+        parts.append(np.where(random.random((LENGTH, 1)) < COPIED, likeness, np.array(others)))
+    data = dataset_of(np.concatenate(parts), np.repeat(outcomes, LENGTH), GAMES)
+    layout = flat_layout(len(WEIGHTS))
+    return fit(data, parameters_of(len(WEIGHTS)), layout, PHASES, replace(OPTIONS, loss=loss))
+
+
+def walked(seed: int, trace: float) -> FitResult:
+    """A fit by TD(lambda) to walks on a line: from a state s of 1..STATES one step to either side, lost at 0 and won behind
+    STATES (Sutton 1988, with as many wins as losses for the middle). The value of a state is linear in s."""
+    random = np.random.default_rng([seed, 11])
+    rows, outcomes, ends = [], [], []
+    for _ in range(GAMES):
+        state, line = (STATES + 1) // 2, []
+        while 0 < state <= STATES:
+            line.append(state - 1)
+            state += 1 if random.random() < 0.5 else -1
+        rows += line
+        outcomes += [1 if state else -1] * len(line)
+        ends.append(len(rows))
+    data = dataset_of(np.eye(STATES, dtype=np.int8)[rows], np.array(outcomes), 1)
+    names = np.arange(1, GAMES + 1, dtype=np.uint64)
+    data = Dataset(**{**vars(data), "first": np.array([0, *ends]), "game": names, "opening": names})
+    extra = TemporalData(np.full(len(rows), trace), np.full(len(rows), np.nan))
+    return fit_temporal(data, extra, parameters_of(STATES), flat_layout(STATES), PHASES, OPTIONS)
+
+
+def parameters_of(columns: int) -> Parameters:
+    return Parameters("simulation", flat_layout(columns), ("all",), np.zeros((1, columns)), SCALE)
+
+
+def walk_weights() -> np.ndarray:
+    """(STATES,) centipawns at which values are right; the middle state is worth nothing."""
+    values = 2 * np.arange(1, STATES + 1) / (STATES + 1) - 1
+    return np.arctanh(values) / SCALE
+
+
+def covered(found: list[FitResult], truth: np.ndarray, reach: float = 1.96) -> tuple[float, float]:
+    """The share of weights whose 95 % interval holds the truth: with clustered, and with naive errors."""
+    # with draws the scale is not SCALE, and centipawns are others
+    off = np.array([np.abs(result.weights[0, :len(truth)] - truth * SCALE / result.problem.scale) for result in found])
+    kinds = [np.array([getattr(result.uncertainty, name)[0, :len(truth)] for result in found])
+             for name in ("standard_errors", "naive")]
+    return tuple(float((off <= reach * errors).mean()) for errors in kinds)
