@@ -43,7 +43,7 @@ def tune(start: str, sources: Sequence[str], output: Path, options: TuneOptions)
         if options.method == "auto":
             options = replace(options, method=method_for(options, engine.game, parameters, sources))
         require_method(options, engine.game, sources)
-        data, result = _rounds(engine, parameters, sources, folder, options, display)
+        data, result, options = _rounds(engine, parameters, sources, folder, options, display)
         plain = describe(start, output, data, options, result)
         if options.bootstrap:
             display.begin("drawing games again", options.bootstrap)
@@ -96,8 +96,9 @@ def _misjudged(engine: Engine, start: Parameters, result: FitResult, summary: di
 
 
 def _rounds(engine: Engine, parameters: Parameters, sources: Sequence[str], folder: Path, options: TuneOptions,
-            display: Display) -> tuple[Dataset, FitResult]:
-    """Read and fit; where searches teach, again with what was learned, while that changes much."""
+            display: Display) -> tuple[Dataset, FitResult, TuneOptions]:
+    """Read and fit; where searches teach, again with what was learned, while that changes much. Options come back with what
+    the data have chosen."""
     searching = parameters
     for left in range(number_of_rounds(options) - 1, -1, -1):
         first = searching is parameters
@@ -110,31 +111,33 @@ def _rounds(engine: Engine, parameters: Parameters, sources: Sequence[str], fold
         require_learnable(data, read, results)
         if first:
             _tell(data, engine, read, options, display)
+            options = _with_width(data, parameters, engine, options, display)
         display.begin("learning", options.iterations)
         if isinstance(teach, Leaves):
             result = fit_temporal(data, teach.data, parameters, engine.layout, engine.phases, options.fitting(), display.learning)
         else:
             # each round of searching is trusted so far round the values that it was made with
             start = searching if options.method == "rootstrap" else parameters
-            result = _regression(data, start, engine, options, display)
+            result = best_fit(data, start, engine.layout, engine.phases, options.fitting(), display.learning, display.note)
         moved = value_change(engine, data, searching, result.parameters) if left else 0.0
         if moved <= FAR:
             break
         display.note(f"values of positions moved by {moved:.3f} on average: searched again with what was learned")
         searching = result.parameters
-    return data, result
+    return data, result, options
 
 
-def _regression(data: Dataset, start: Parameters, engine: Engine, options: TuneOptions, display: Display) -> FitResult:
+def _with_width(data: Dataset, start: Parameters, engine: Engine, options: TuneOptions, display: Display) -> TuneOptions:
+    """Options with the width of the prior that cross-validation chooses, where that is asked for."""
+    if options.prior != "cv":
+        return options
     fitting = options.fitting()
-    if fitting.prior == "cv":
-        plain = replace(fitting, loss="cross-entropy" if fitting.loss == DRAWS else fitting.loss)
-        width, losses = choose_prior(data, start, engine.layout, engine.phases, plain, display.begin)
-        display.note("loss of games left out, by the prior's width: "
-                     + ", ".join(f"{width:g}: {loss:.5f}" for width, loss in losses.items()) + f"; chosen: {width:g}")
-        fitting = replace(fitting, prior=width)
-        display.begin("learning", options.iterations)
-    return best_fit(data, start, engine.layout, engine.phases, fitting, display.learning, display.note)
+    # whatever the draws are, the same games tell how far weights are to be believed
+    fitting = replace(fitting, loss="cross-entropy" if fitting.loss == DRAWS else fitting.loss)
+    width, losses = choose_prior(data, start, engine.layout, engine.phases, fitting, display.begin)
+    display.note("loss of games left out, by the prior's width: "
+                 + ", ".join(f"{width:g}: {loss:.5f}" for width, loss in losses.items()) + f"; chosen: {width:g}")
+    return replace(options, prior=width)
 
 
 def _tell(data: Dataset, engine: Engine, read: str, options: TuneOptions, display: Display) -> None:
