@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from tests.commands.support import done, tictactoe_file, tuner
+from tests.conftest import REPOSITORY
 from tuner.engine import load_parameters
 
 FAST = ("--method", "logistic", "--only", "material.*", "--prior", "none")
@@ -101,7 +102,8 @@ def test_a_dry_run_says_what_can_be_learned_and_writes_nothing(small_pgn, tmp_pa
 
 def test_the_prior_can_be_chosen_by_cross_validation(tmp_path):
     games = tictactoe_file(tmp_path, 600)
-    ran = done("tune", "zero", games, "-o", tmp_path / "l.yaml", "--method", "logistic", "--prior", "cv", "--json")
+    start = REPOSITORY / "params" / "tictactoe" / "zero.yaml"
+    ran = done("tune", start, games, "-o", tmp_path / "l.yaml", "--method", "logistic", "--prior", "cv", "--json")
     losses = dict(part.split(": ") for part in ran.err.split("by the prior's width: ")[1].split(";")[0].split(", "))
     assert len(losses) > 5 and json.loads(ran.out)["prior"] == float(min(losses, key=losses.get))
 
