@@ -82,8 +82,8 @@ def advice(result: FitResult) -> list[str]:
 
 def _inflation(found: Uncertainty) -> float | None:
     """The median ratio of clustered to naive errors."""
-    known = (found.naive > 0) & (found.standard_errors > 0)
-    return float(np.median(found.standard_errors[known] / found.naive[known])) if known.any() else None
+    known = (found.naive > 0) & (found.sampling > 0)
+    return float(np.median(found.sampling[known] / found.naive[known])) if known.any() else None
 
 
 def _known(value: float, digits: int = 7) -> float | None:

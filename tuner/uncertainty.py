@@ -33,8 +33,8 @@ class Ratio(NamedTuple):
 class Uncertainty:
     """Standard errors (stages, columns + 1) in centipawns: NaN where the data say nothing, 0 where a number is fixed.
 
-    `sampling` leaves out what the prior adds: the spread of fits to other games under the same prior. `naive` are what
-    positions taken as independent would give. `covariance` (d, d) belongs to `coordinates`.
+    `sampling` leaves out what the prior adds: the spread of fits to other games under the same prior. `naive` is what that
+    would be if positions were independent. `covariance` (d, d) belongs to `coordinates`.
     """
 
     standard_errors: np.ndarray
@@ -102,10 +102,12 @@ def standard_errors(problem: Problem, weights: np.ndarray, matrix: np.ndarray, g
         found[np.ix_(chosen, chosen)] = part
         return gauge.project(found)
 
+    believed = (inverse * pull) @ inverse if pull.any() else np.zeros_like(inverse)
     sampling = whole(few * (inverse @ meat[np.ix_(chosen, chosen)] @ inverse))
-    covariance = sampling + whole(few * ((inverse * pull) @ inverse)) if pull.any() else sampling
-    return Uncertainty(spread(problem, covariance, gauge), spread(problem, sampling, gauge),
-                       spread(problem, whole(inverse), gauge), covariance, free, names)
+    covariance = sampling + whole(few * believed)
+    naive = whole(inverse - believed / problem.design_effect)
+    return Uncertainty(spread(problem, covariance, gauge), spread(problem, sampling, gauge), spread(problem, naive, gauge),
+                       covariance, free, names)
 
 
 def spread(problem: Problem, covariance: np.ndarray, gauge: Gauge) -> np.ndarray:
