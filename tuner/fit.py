@@ -43,6 +43,7 @@ class FitOptions:
     intercept: bool = True
     errors: bool = True
     seed: int = 1
+    workers: int = 1
 
 
 @dataclass(frozen=True)
@@ -143,7 +144,8 @@ def make_problem(data: Dataset, parameters: Parameters, options: FitOptions, gam
         start[:, -1], free[:, -1] = width / (2 * scale), True
         if options.loss == "ordered":
             low[:, -1] = NARROWEST / (2 * scale)
-    return Problem(data, games, phases, options.loss, scale, start, free, low, high, mean, np.where(free, precision, 0.0))
+    return Problem(data, games, phases, options.loss, scale, start, free, low, high, mean, np.where(free, precision, 0.0),
+                   workers=options.workers)
 
 
 def _share_of_draws(data: Dataset, games: np.ndarray) -> float:

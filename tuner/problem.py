@@ -18,9 +18,10 @@ from tuner import passes
 from tuner.dataset import Dataset
 from tuner.draws import DRAW_MODELS
 from tuner.objectives import OBJECTIVES
+from tuner.parallel import in_order
 from tuner.rows import shares_of
 
-BLOCK = 1 << 18  # positions dealt with between two looks at the memory
+BLOCK = 1 << 16  # positions dealt with at once, and between two looks at the memory
 SMALL = 48 << 20  # bytes of nonzeros that may stay in memory
 
 
@@ -93,6 +94,7 @@ class Problem:
     precision: np.ndarray
     design_effect: float = 1.0  # positions that count as one in the prior's precision
     meter: Meter = field(default_factory=Meter)
+    workers: int = 1  # threads; the result is the same for any number
 
     @property
     def stages(self) -> int:
@@ -153,11 +155,17 @@ class Problem:
     def loss_gradient(self, weights: np.ndarray, ranges: np.ndarray | None = None) -> tuple[float, np.ndarray]:
         """Mean loss over the positions (or over some ranges of them) and its gradient, without the prior."""
         chosen = self.ranges if ranges is None else ranges
-        table, per_phase = self._table(weights), np.zeros((self.phases + 1, weights.shape[1]))
-        loss, address = 0.0, self._address
+        table, shape = self._table(weights), (self.phases + 1, weights.shape[1])
+        loss, per_phase, address = 0.0, np.zeros(shape), self._address
         started = time.perf_counter()
-        for piece in blocks(chosen):
-            loss += passes.loss_gradient(*self._matrix, table, self.data.columns, piece, address, self.scale, per_phase)
+
+        def work(piece: np.ndarray) -> tuple[float, np.ndarray]:
+            part = np.zeros(shape)
+            return passes.loss_gradient(*self._matrix, table, self.data.columns, piece, address, self.scale, part), part
+
+        for some, part in in_order(work, blocks(chosen), self.workers):
+            loss += some
+            per_phase += part
             self._release()
         self.meter.positions += int((chosen[:, 1] - chosen[:, 0]).sum())
         self.meter.seconds += time.perf_counter() - started
@@ -202,9 +210,11 @@ class Problem:
         for those that it spans what `passes.position_terms` gives; the curvatures are row 1."""
         stages, width = self.start.shape
         pairs = [(a, b) for a in range(stages) for b in range(a, stages)]
-        sums, scratch = np.zeros((len(pairs), width, width)), np.empty((width, width))
+        sums = np.zeros((len(pairs), width, width))
         data = self.data
-        for piece in blocks(ranges):
+
+        def work(piece: np.ndarray) -> np.ndarray:
+            found, scratch = np.zeros(sums.shape), np.empty((width, width))
             base, terms = terms_of(piece)
             phase = data.phase[base:base + terms.shape[1]]
             order = np.argsort(phase, kind="stable")
@@ -215,7 +225,11 @@ class Problem:
                 passes.gram(data.index, data.count, data.row, order[ends[f]:ends[f + 1]], base, terms, data.columns, part)
                 for pair, (a, b) in enumerate(pairs):
                     if share := self.shares[a, f] * self.shares[b, f]:
-                        sums[pair] += np.multiply(part, share, out=scratch)
+                        found[pair] += np.multiply(part, share, out=scratch)
+            return found
+
+        for found in in_order(work, blocks(ranges), self.workers):
+            sums += found
             self._release()
         matrix = np.empty((stages, width, stages, width))
         for (a, b), half in zip(pairs, sums, strict=True):

@@ -52,4 +52,5 @@ class TuneOptions:
                                   batch=self.batch, seed=self.seed)
         # targets from searches are on the scale of the evaluation that searched
         return FitOptions(self.loss, self.learner, learning, self.held_out, self.trust, self.fixed, self.only,
-                          self.scale is None and self.method == "logistic", self.intercept, True, self.seed)
+                          self.scale is None and self.method == "logistic", self.intercept, True, self.seed,
+                          self.workers)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -222,3 +223,11 @@ def test_blocks_hold_every_position_once_and_span_no_more_than_they_may(seed):
     assert [i for piece in found for low, high in piece for i in range(low, high)] == [
         i for low, high in ranges for i in range(low, high)]
     assert all(piece[-1, 1] - piece[0, 0] <= size and (piece[:, 0] < piece[:, 1]).all() for piece in found)
+
+
+@KINDS
+def test_the_number_of_threads_changes_no_bit(sample, weights, objective, stages, small_blocks):
+    one, three = (replace(problem_of(sample, stages, objective), workers=workers) for workers in (1, 3))
+    assert one.loss_gradient(weights)[0] == three.loss_gradient(weights)[0]
+    assert (one.loss_gradient(weights)[1] == three.loss_gradient(weights)[1]).all()
+    assert (one.gauss_newton(weights) == three.gauss_newton(weights)).all()
