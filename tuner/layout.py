@@ -83,3 +83,11 @@ def layout_of(terms: Sequence) -> Layout:
             places.append(Place(term.name, parameter.name, parameter.shape, first))
             first += parameter.size
     return Layout(tuple(places))
+
+
+def shares_of(phase: np.ndarray, phases: int, stages: int) -> np.ndarray:
+    """(stages, n): how much of each stage positions of these phases have."""
+    if stages == 1:
+        return np.ones((1, len(phase)))
+    first = phase / phases
+    return np.stack([first, 1 - first])

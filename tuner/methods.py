@@ -22,8 +22,9 @@ from tuner.dataset import Dataset, is_dataset
 from tuner.draws import DRAW_MODELS
 from tuner.engine import Engine
 from tuner.fit import DRAWS
+from tuner.layout import shares_of
 from tuner.parameters import Parameters
-from tuner.rows import Rows, shares_of
+from tuner.rows import Rows
 from tuner.temporal_fit import LEARNERS as TEMPORAL
 from tuner.tune_options import TuneOptions
 

@@ -17,9 +17,9 @@ import numpy as np
 from tuner import passes
 from tuner.dataset import Dataset
 from tuner.draws import DRAW_MODELS
+from tuner.layout import shares_of
 from tuner.objectives import OBJECTIVES
 from tuner.parallel import in_order
-from tuner.rows import shares_of
 
 BLOCK = 1 << 16  # positions dealt with at once, and between two looks at the memory
 SMALL = 48 << 20  # bytes of nonzeros that may stay in memory

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tuner.engine import CoefficientRows, Engine
+from tuner.layout import shares_of
 
 
 @dataclass(frozen=True)
@@ -34,14 +35,6 @@ class Rows:
         """(stages, columns): the sum of factor * coefficient^2 over the positions; factors (n,)."""
         return np.stack([np.bincount(self.index, self.count**2 * (share**2 * factors)[self.row], self.columns)
                          for share in self.shares])
-
-
-def shares_of(phase: np.ndarray, phases: int, stages: int) -> np.ndarray:
-    """(stages, n): how much of each stage positions of these phases have."""
-    if stages == 1:
-        return np.ones((1, len(phase)))
-    first = phase / phases
-    return np.stack([first, 1 - first])
 
 
 def rows_of(engine: Engine, positions: np.ndarray, stages: int) -> Rows:

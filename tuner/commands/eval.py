@@ -1,19 +1,28 @@
-"""Explain the evaluation of one position, term by term."""
+"""Explain the evaluation of one position, term by term; or evaluate all positions of a file, a score on each line."""
 
 from __future__ import annotations
 
 import argparse
+import os
+from typing import TYPE_CHECKING
 
-from tuner.options import add_term_options
+from tuner.options import add_term_options, processors
+
+if TYPE_CHECKING:
+    from tuner.engine import Engine
+    from tuner.parameters import Parameters
 
 EXAMPLE = """example:
   tuner eval classic "r1bqkbnr/pppp1ppp/2n5/4p3/2B1P3/5N2/PPPP1PPP/RNBQK2R b KQkq - 3 3"
+  tuner eval my.yaml positions.epd.zst > scores.txt
 """
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("params", metavar="PARAMS", help="parameter file, or a bundled one")
-    parser.add_argument("position", metavar="FEN", nargs="+", help="a position, in quotation marks or not")
+    parser.add_argument("position", metavar="FEN|FILE", nargs="+",
+                        help="a position, in quotation marks or not; or a file with one on each line (also .gz, .bz2, .zst), or "
+                             "-: its scores in centipawns, first player's view")
     parser.add_argument("--all", action="store_true", help="show every parameter that applies, not only the terms")
     add_term_options(parser)
 
@@ -24,6 +33,8 @@ def run(arguments: argparse.Namespace) -> dict:
     from tuner.explain import explain, show
 
     engine, parameters = load_engine(arguments.params, arguments.terms)
+    if len(arguments.position) == 1 and (arguments.position[0] == "-" or os.path.isfile(arguments.position[0])):
+        return _scores(engine, parameters, arguments.position[0], arguments.json)
     try:
         words = engine.game.position(" ".join(arguments.position))
     except ValueError as problem:
@@ -33,3 +44,16 @@ def run(arguments: argparse.Namespace) -> dict:
         print(engine.game.draw(words) + "\n")
         show(result, arguments.all)
     return result
+
+
+def _scores(engine: Engine, parameters: Parameters, source: str, as_json: bool) -> dict:
+    """A line for each position; with --json all of them in the object."""
+    from tuner.many import scores_of
+
+    found = []
+    for scores in scores_of(engine, parameters, source, processors()):
+        if as_json:
+            found += [round(score, 2) for score in scores.tolist()]
+        else:
+            print("\n".join(f"{score:.2f}" for score in scores.tolist()))
+    return {"file": source, "scores": found}
