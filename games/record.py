@@ -94,6 +94,7 @@ class Game:
     of_games: Callable[[str], bool] = lambda name: True  # whether a file of that name holds games, not labelled positions
     searcher: Callable[[int, int, bool, float, int], Searcher] | None = None  # see games.search.searcher; None: no search
     contest: Contest | None = None  # what matches need beyond the rules; None: no matches
+    picture: Callable[[np.ndarray], str] | None = None  # a position as SVG; None: `draw` has to do
 
 
 def available() -> list[str]:

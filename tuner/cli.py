@@ -21,6 +21,7 @@ COMMANDS = {
     "dataset": "turn games into a dataset; inspect, merge and split datasets",
     "selfplay": "learn from games that the search plays with itself",
     "match": "play two players against each other and say which is better",
+    "report": "make a page of a run: what was learned, how sure that is, how to repeat it",
     "diff": "compare two parameter files",
     "eval": "explain the evaluation of a position",
     "params": "check a parameter file, or add the parameters it lacks",

@@ -12,6 +12,7 @@ from games.chess.contest import CONTEST
 from games.chess.coordinates import move_name, move_named
 from games.chess.fen import LETTERS, fen, position
 from games.chess.movegen import has_moves, in_check, is_dead, moves_of, play
+from games.chess.picture import picture
 from games.chess.position import START, WORDS
 from games.chess.san import san
 from games.chess.search import searcher
@@ -81,6 +82,6 @@ GAME = Game(
     name="chess", words=WORDS, stages=("mg", "eg"), start=START.copy, legal_moves=moves_of, play=after,
     result=result, position=position, text=fen, draw=draw, move_text=san, move_name=move_name,
     move_named=move_named, plies=plies, read=read, of_games=of_games, suffixes=(".pgn", ".epd", ".fen"), searcher=searcher,
-    contest=CONTEST)
+    contest=CONTEST, picture=picture)
 
 __all__ = ["GAME", "LETTERS"]

@@ -1,0 +1,46 @@
+"""Write one self-contained HTML page about the folder of a run: of `tune --run`, `selfplay` or `match --run`.
+
+The page needs no network, suits light and dark screens and phones, and says what was learned, how sure that is, and how to
+repeat it. Matches that were played with what was learned are added by --match, which may be repeated.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+EXAMPLE = """example:
+  tuner tune classic games.pgn.zst -o learned.yaml --run run && tuner report run
+  tuner match learned.yaml classic --run match && tuner report run --match match -o learned.html
+  tuner report selfplay-1 --match match-1000 --match match-4000         Elo by games learned from
+"""
+PAGE = "report.html"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("run", metavar="RUN", help="the folder of a run")
+    parser.add_argument("-o", "--output", metavar="FILE.html", help=f"write here (default: {PAGE} in the folder)")
+    parser.add_argument("--match", metavar="DIR", action="append", default=[],
+                        help="the folder of a match of what was learned; may be repeated")
+
+
+def run(arguments: argparse.Namespace) -> dict:
+    from games.streams import InputError
+    from tuner.files import replace_file
+    from tuner.report.gather import gather
+    from tuner.report.page import render
+    from tuner.tuning import require_writable
+
+    folder = Path(arguments.run)
+    found = gather(folder, [Path(match) for match in arguments.match])
+    output = Path(arguments.output) if arguments.output else folder / PAGE
+    if output.suffix.lower() not in (".html", ".htm"):
+        raise InputError(f"{output}: expected the name of a page, such as {PAGE}")
+    require_writable(output, ())
+    page, sections = render(found)
+    replace_file(output, page)
+    result = {"run": str(folder), "kind": found.kind, "output": str(output), "bytes": len(page.encode("utf-8")),
+              "sections": [section.name for section in sections], "matches": [str(match.folder) for match in found.matches]}
+    if not arguments.json:
+        print(f"wrote {output}: {len(sections)} sections, {result['bytes'] / 1000:,.0f} kB")
+    return result

@@ -1,0 +1,188 @@
+"""Charts as SVG that lives in a page: drawn by matplotlib, coloured by the page's style, small enough for a phone.
+
+Text stays text, in the page's own font. Every colour is a name that the page's style sheet gives a value, one for light
+and one for dark. Each chart has a title and a description for those who cannot see it.
+"""
+
+from __future__ import annotations
+
+import html
+import io
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+WIDTH, HEIGHT = 400, 240  # units of the SVG, which are pixels where there is room
+SMALL_WIDTH, SMALL_HEIGHT = 290, 190  # of charts that stand four in a row
+# what matplotlib draws with, and the property of the page's style that takes its place
+COLOURS = {"ink": "#010201", "muted": "#010202", "grid": "#010203", "accent": "#010204", "contrast": "#010205",
+           "paper": "#010206"}
+INCH = 72
+STYLE = {
+    "svg.fonttype": "none", "svg.hashsalt": "evaltune", "text.parse_math": False, "font.size": 12, "axes.titlesize": 12.5,
+    "font.family": "sans-serif", "axes.edgecolor": COLOURS["muted"], "axes.labelcolor": COLOURS["muted"],
+    "axes.labelsize": 11.5, "axes.linewidth": 0.6, "axes.spines.top": False, "axes.spines.right": False, "axes.grid": True,
+    "axes.axisbelow": True, "axes.titleweight": "bold", "axes.facecolor": "none", "figure.facecolor": "none",
+    "axes.titlelocation": "left", "axes.titlecolor": COLOURS["ink"], "grid.color": COLOURS["grid"], "grid.linewidth": 0.6,
+    "text.color": COLOURS["ink"], "xtick.color": COLOURS["muted"], "ytick.color": COLOURS["muted"], "xtick.labelsize": 11.5,
+    "ytick.labelsize": 11.5, "xtick.major.size": 0, "ytick.major.size": 0, "lines.linewidth": 1.6, "axes.unicode_minus": True,
+    "axes.formatter.useoffset": False, "path.simplify": True, "path.simplify_threshold": 0.3,
+}
+LINES = {  # how each kind of line looks
+    "learned": {"color": COLOURS["accent"], "marker": "o", "markersize": 3},
+    "line": {"color": COLOURS["accent"]},
+    "initial": {"color": COLOURS["muted"], "linestyle": (0, (4, 2.5)), "linewidth": 1.2},
+    "second": {"color": COLOURS["contrast"], "marker": "s", "markersize": 3},
+    "unknown": {"color": COLOURS["muted"], "linestyle": "none", "marker": "o", "markersize": 4, "markerfacecolor": "none",
+                "markeredgewidth": 0.8},
+    "faint": {"color": COLOURS["muted"], "linewidth": 0.6, "alpha": 0.55},
+}
+
+
+@dataclass(frozen=True)
+class Series:
+    """Points of a line: x and y, and a band from low to high where there is one; `kind` is a key of LINES."""
+
+    kind: str
+    x: Sequence[float]
+    y: Sequence[float]
+    low: Sequence[float] | None = None
+    high: Sequence[float] | None = None
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A drawing, and its title in words."""
+
+    title: str
+    svg: str
+
+
+def line_chart(title: str, x_label: str, y_label: str, series: Sequence[Series], description: str, *,
+               whole: bool = True, limits: tuple[float, float] | None = None, level: float | None = None,
+               percent: bool = False, small: bool = False) -> Chart:
+    """Lines over x; `whole`: x are whole numbers; `level`: a value to compare with; `limits`: of y."""
+
+    def draw(axes) -> None:
+        from matplotlib.ticker import MaxNLocator, PercentFormatter
+
+        if level is not None:
+            axes.axhline(level, color=COLOURS["muted"], linewidth=0.8)
+        for one in series:
+            if one.low is not None and one.high is not None:
+                colour = LINES[one.kind]["color"]
+                axes.fill_between(one.x, one.low, one.high, color=colour, alpha=0.18, linewidth=0)
+            style = LINES[one.kind]
+            axes.plot(one.x, one.y, **(style if len(one.x) <= 40 else style | {"marker": ""}))
+        axes.xaxis.set_major_locator(MaxNLocator(6, integer=whole, min_n_ticks=1))
+        axes.yaxis.set_major_locator(MaxNLocator(5))
+        if percent:
+            axes.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
+        if limits:
+            axes.set_ylim(*limits)
+
+    return _chart(title, x_label, y_label, description, draw, *((SMALL_HEIGHT, SMALL_WIDTH) if small else ()))
+
+
+def points_chart(title: str, x_label: str, names: Sequence[str], values: Sequence[float], low: Sequence[float],
+                 high: Sequence[float], description: str, before: Sequence[float] | None = None,
+                 level: float | None = None) -> Chart:
+    """A row for each name: a point with its interval, and a ring for what was before."""
+
+    def draw(axes) -> None:
+        rows = np.arange(len(names))
+        if level is not None:
+            axes.axvline(level, color=COLOURS["muted"], linewidth=0.8)
+        if before is not None:
+            axes.plot(before, rows, "o", markersize=6, markerfacecolor="none", markeredgecolor=COLOURS["muted"],
+                      markeredgewidth=1.1)
+        axes.hlines(rows, low, high, color=COLOURS["accent"], linewidth=1.8)
+        axes.plot(values, rows, "o", markersize=4, color=COLOURS["accent"])
+        axes.set_yticks(rows, names, color=COLOURS["ink"])
+        axes.set_ylim(len(names) - 0.4, -0.6)
+        axes.grid(axis="y", visible=False)
+        axes.spines["left"].set_visible(False)
+
+    return _chart(title, x_label, "", description, draw, height=max(120, 76 + 27 * len(names)))
+
+
+def calibration_chart(title: str, predicted: Sequence[float], actual: Sequence[float], low: Sequence[float],
+                      high: Sequence[float], description: str) -> Chart:
+    """Predicted against actual scores, with the diagonal where a prediction is right."""
+
+    def draw(axes) -> None:
+        axes.plot([0, 1], [0, 1], color=COLOURS["muted"], linewidth=0.8)
+        axes.vlines(predicted, low, high, color=COLOURS["accent"], linewidth=1.4)
+        axes.plot(predicted, actual, "o", markersize=4, color=COLOURS["accent"])
+        axes.set_xlim(0, 1)
+        axes.set_ylim(0, 1)
+        axes.set_xticks([0, 0.25, 0.5, 0.75, 1], ["0", "0.25", "0.5", "0.75", "1"])
+        axes.set_yticks([0, 0.25, 0.5, 0.75, 1], ["0", "0.25", "0.5", "0.75", "1"])
+
+    return _chart(title, "predicted score, 0 loss to 1 win", "actual score", description, draw, height=300)
+
+
+def bar_chart(title: str, x_label: str, y_label: str, x: Sequence[float | str], y: Sequence[float], description: str) -> Chart:
+    """A bar for each x."""
+
+    def draw(axes) -> None:
+        from matplotlib.ticker import MaxNLocator, StrMethodFormatter
+
+        axes.bar(range(len(x)) if isinstance(x[0], str) else x, y, width=0.72, color=COLOURS["accent"], alpha=0.8)
+        if isinstance(x[0], str):
+            axes.set_xticks(range(len(x)), x)
+        else:
+            axes.xaxis.set_major_locator(MaxNLocator(8, integer=True))
+        axes.yaxis.set_major_locator(MaxNLocator(4, integer=True))
+        axes.yaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
+        axes.grid(axis="x", visible=False)
+
+    return _chart(title, x_label, y_label, description, draw)
+
+
+def _chart(title: str, x_label: str, y_label: str, description: str, draw: Callable, height: int = HEIGHT,
+           width: int = WIDTH) -> Chart:
+    import matplotlib
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+    from matplotlib.figure import Figure
+
+    with matplotlib.rc_context(STYLE):
+        figure = Figure(figsize=(width / INCH, height / INCH), dpi=INCH, layout="constrained")
+        axes = figure.add_subplot()
+        draw(axes)
+        axes.set_xlabel(x_label)
+        axes.set_title(title, pad=24 if y_label else 10)
+        if y_label:  # above the axis and level, which is easier to read than a text on its side
+            axes.annotate(y_label, (0, 1), (0, 8), "axes fraction", "offset points",
+                          color=COLOURS["muted"], fontsize=11.5)
+        out = io.StringIO()
+        FigureCanvasSVG(figure).print_svg(out)
+    return Chart(title, in_page(out.getvalue(), title, description))
+
+
+def in_page(svg: str, title: str, description: str) -> str:
+    """The SVG of matplotlib as part of a page: no header, our names for its colours, the page's font, a description."""
+    size = re.search(r'viewBox="([^"]*)"', svg).group(1)
+    inner = svg[svg.index(">", svg.index("<svg")) + 1:]
+    for pattern in (r"<metadata>.*?</metadata>", r"<!--.*?-->", r"<defs>\s*<style.*?</style>\s*</defs>"):
+        inner = re.sub(pattern, "", inner, flags=re.DOTALL)
+    for name, colour in COLOURS.items():
+        inner = inner.replace(colour, f"var(--{name})")
+    inner = re.sub(r" font-family: [^;\"]*;", "", inner)
+    inner = re.sub(r"font: ([^;\"]*?[\d.]+px) [^;\"]*", r"font: \1 var(--font)", inner)  # as older versions write it
+    inner = re.sub(r' transform="rotate\(-0 [^"]*"', "", inner)
+    inner = re.sub(r"\s+", " ", inner)
+    inner = re.sub(r'\b(?:d|x|y|width|height|transform)="[^"]*"', lambda found: re.sub(r"(\.\d\d)\d+", r"\1", found[0]), inner)
+    inner = re.sub(r'<g id="(?:line2d|text|xtick|ytick|patch)_\d+"', "<g", inner)
+    inner = re.sub(r"<g ?/>|<g> </g>", "", inner)
+    return (f'<svg class="chart" viewBox="{size}" role="img"><title>{html.escape(title)}</title>'
+            f"<desc>{html.escape(description)}</desc>{inner.strip()}")
+
+
+def own_names(svg: str, prefix: str) -> str:
+    """The same SVG with names of its parts that no other SVG of the page has."""
+    svg = re.sub(r'\bid="([^"]+)"', rf'id="{prefix}-\1"', svg)
+    svg = re.sub(r'href="#([^"]+)"', rf'href="#{prefix}-\1"', svg)
+    return re.sub(r"url\(#([^)]+)\)", rf"url(#{prefix}-\1)", svg)

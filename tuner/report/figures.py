@@ -1,0 +1,181 @@
+"""Which charts the histories and findings of a run call for."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from tuner.report.charts import Chart, Series, bar_chart, calibration_chart, line_chart, points_chart
+from tuner.report.history import column, number
+from tuner.report.matches import Match
+from tuner.report.text import percent, short, signed, whole
+
+MOST_POINTS = 400  # of a line: more are averaged
+# of self-play: key of the history, title, unit, whether it is a share
+WATCHED = (("draws", "Drawn games", "share of a batch", True),
+           ("broken_off", "Games broken off", "share of a batch", True),
+           ("plies", "Length of games", "plies, mean of a batch", False),
+           ("duplicates", "Repeated games", "games of a batch", False),
+           ("static", "Leaves that are quiet", "share whose evaluation is the score", True),
+           ("squares", "Squared errors Σd²", "mean of a batch, value² of −1 to 1", False),
+           ("step", "Step", "centipawns a weight moved in a batch", False),
+           ("drift", "Drift", "centipawns a weight is from its start", False))
+
+
+def learning_curves(history: list[dict]) -> list[Chart]:
+    """Objective and held-out loss over iterations and over CPU seconds."""
+    objective, held = column(history, "objective"), column(history, "held_out")
+    charts = []
+    for key, title, unit in (("iteration", "Loss by iteration", "iteration"), ("cpu_seconds", "Loss by time", "CPU seconds")):
+        x = column(history, key)
+        if not np.isfinite(x).any() or not np.isfinite(objective).any():
+            continue
+        series, said = [Series("learned", x, objective)], [f"The objective goes from {short(objective[0])} to "
+                                                           f"{short(objective[-1])} in {short(x[-1])} {unit}s"
+                                                           .replace("secondss", "seconds")]
+        if np.isfinite(held).any():
+            series.append(Series("second", x, held))
+            said.append(f"the held-out loss from {short(held[0])} to {short(held[-1])}")
+        charts.append(line_chart(title, unit, "mean loss of a position", series, "; ".join(said) + ".",
+                                 whole=key == "iteration"))
+    return charts
+
+
+def value_charts(values: dict) -> list[Chart]:
+    """The single numbers of the first term: one chart in centipawns for each stage, one in units of the first."""
+    rows, charts = values["rows"], []
+    for s, stage in enumerate(values["stages"]):
+        entries = [row["stages"][s] for row in rows]
+        learned = np.array([entry["learned"] for entry in entries])
+        errors = np.array([entry["error"] or 0.0 for entry in entries])
+        name = f"{values['term']} · {stage}" if len(values["stages"]) > 1 else values["term"]
+        said = ", ".join(f"{row['name']} {entry['initial']:.0f} to {entry['learned']:.0f}"
+                         + (f" ± {entry['error']:.0f}" if entry["error"] else "")
+                         for row, entry in zip(rows, entries, strict=True))
+        charts.append(points_chart(name, "centipawns", [row["name"] for row in rows], learned, learned - errors,
+                                   learned + errors, f"Initial to learned: {said}.", [entry["initial"] for entry in entries]))
+    others = [row for row in rows[1:] if row["ratio"] is not None]
+    if others:
+        ratio = [row["ratio"] for row in others]
+        low = [row["low"] if row["low"] is not None else row["ratio"] for row in others]
+        high = [row["high"] if row["high"] is not None else row["ratio"] for row in others]
+        said = ", ".join(f"{row['name']} {row['ratio']:.2f}"
+                         + (f" ({row['low']:.2f} to {row['high']:.2f})" if row["low"] is not None else "") for row in others)
+        charts.append(points_chart(f"In units of {values['unit']}", f"{values['unit']}s, mean of the stages",
+                                   [row["name"] for row in others], ratio, low, high, said + "."))
+    return charts
+
+
+def calibration_charts(calibration: dict) -> list[Chart]:
+    """Predicted against actual scores, before and after."""
+    charts = []
+    for key, title in (("before", "Before learning"), ("after", "After learning")):
+        bins = [one for one in calibration.get(key) or [] if one["predicted"] is not None and one["actual"] is not None]
+        if not bins:
+            continue
+        parts = {name: [math.nan if one[name] is None else one[name] for one in bins]
+                 for name in ("predicted", "actual", "low", "high")}
+        said = "; ".join(f"predicted {one['predicted']:.2f}, actual {one['actual']:.2f}" for one in bins)
+        charts.append(calibration_chart(title, **parts, description=said + "."))
+    return charts
+
+
+def phase_chart(phases: list[float]) -> Chart | None:
+    """How many positions there are of each phase."""
+    counts = [0 if n is None else n for n in phases]
+    if len(counts) < 2 or not any(counts):
+        return None
+    most = int(np.argmax(counts))
+    return bar_chart("Positions by phase", "phase, 0 at the end of a game", "positions", list(range(len(counts))), counts,
+                     f"{whole(sum(counts))} positions; most, {whole(counts[most])}, of phase {most}.")
+
+
+def selfplay_charts(history: list[dict]) -> list[Chart]:
+    """The values of the first term over games in units of the first of them, and what to watch."""
+    games = column(history, "games")
+    charts = []
+    names = list(history[-1]["values"]) if history and isinstance(history[-1].get("values"), dict) else []
+    of_name = {name: np.array([number(line["values"].get(name)) if isinstance(line["values"], dict) else math.nan
+                               for line in history]) for name in names}
+    for name in names:
+        if name == names[0]:
+            charts.append(_watched(games, of_name[name], name, "centipawns, mean of the stages", False))
+        else:
+            unit = np.where(of_name[names[0]] == 0, math.nan, of_name[names[0]])
+            charts.append(_watched(games, of_name[name] / unit, name, f"{names[0]}s", False))
+    return charts + [_watched(games, column(history, key), title, unit, share)
+                     for key, title, unit, share in WATCHED if np.isfinite(column(history, key)).any()]
+
+
+def _watched(games: Sequence[float], y: Sequence[float], title: str, unit: str, share: bool) -> Chart:
+    """A thin line of what was, and a thick one of its mean over a twentieth of the run."""
+    x, y = thinned(np.asarray(games, float)), thinned(np.asarray(y, float))
+    smooth = rolling_mean(y, max(1, len(y) // 20))
+    write = percent if share else short
+    said = f"From {write(float(smooth[0]))} to {write(float(smooth[-1]))} after {whole(float(x[-1]))} games."
+    lines = [Series("line", x, smooth)] if len(y) < 20 or np.allclose(smooth, y, equal_nan=True) else \
+        [Series("faint", x, y), Series("line", x, smooth)]
+    return line_chart(title, "games", unit, lines, said, percent=share)
+
+
+def thinned(values: np.ndarray) -> np.ndarray:
+    """At most MOST_POINTS values: means of neighbours where there are more."""
+    if len(values) <= MOST_POINTS:
+        return values
+    edges = np.linspace(0, len(values), MOST_POINTS + 1).round().astype(int)
+    return np.add.reduceat(values, edges[:-1]) / np.diff(edges)
+
+
+def rolling_mean(values: np.ndarray, width: int) -> np.ndarray:
+    """The mean of the values up to `width` // 2 places to either side."""
+    half = width // 2
+    sums = np.concatenate([[0.0], np.cumsum(values)])
+    place = np.arange(len(values))
+    low, high = np.maximum(place - half, 0), np.minimum(place + half + 1, len(values))
+    return (sums[high] - sums[low]) / (high - low)
+
+
+def elo_curve(points: list[dict]) -> Chart | None:
+    """Elo with its interval over the games learned from."""
+    points = sorted((point for point in points if point["games"] is not None and point["elo"]["value"] is not None),
+                    key=lambda point: point["games"])
+    if len({point["games"] for point in points}) < 2:
+        return None
+    elo = [point["elo"]["value"] for point in points]
+    low = [elo[i] if point["elo"]["low"] is None else point["elo"]["low"] for i, point in enumerate(points)]
+    high = [elo[i] if point["elo"]["high"] is None else point["elo"]["high"] for i, point in enumerate(points)]
+    said = ", ".join(f"{whole(point['games'])} games {signed(value, 0) or '0'}" for point, value in zip(points, elo, strict=True))
+    return line_chart("Elo by games learned from", "games learned from", "Elo, with 95 % interval",
+                      [Series("learned", [point["games"] for point in points], elo, low, high)], said + ".", level=0.0)
+
+
+def match_charts(match: Match) -> list[Chart]:
+    """How a match went: Elo with its interval, LLR between its bounds, and pairs by their result."""
+    charts = []
+    usable = [line for line in match.running if all(map(math.isfinite, line[1:4]))]
+    if len(usable) > 1:
+        games, elo, low, high, llr = zip(*usable, strict=True)
+        charts.append(line_chart("Elo as the match went on", "games", "Elo, with 95 % interval",
+                                 [Series("line", games, elo, low, high)], f"It ends at {elo[-1]:.0f} Elo, between "
+                                 f"{low[-1]:.0f} and {high[-1]:.0f}.", level=0.0, limits=_late_limits(low, high)))
+        if match.test is not None:
+            lower, upper = match.test.bounds
+            charts.append(line_chart("LLR as the match went on", "games", "log-likelihood ratio", [
+                Series("initial", games, [lower] * len(games)), Series("initial", games, [upper] * len(games)),
+                Series("line", games, llr)], f"It ends at {llr[-1]:.2f}; the bounds are {lower:.2f} and {upper:.2f}."))
+    pairs = match.plain["pentanomial"]
+    if sum(pairs):
+        charts.append(bar_chart("Pairs of games", "points of a pair", "pairs", ["0", "½", "1", "1½", "2"], pairs,
+                                ", ".join(f"{n} pairs of {name} points" for n, name in zip(
+                                    pairs, ("0", "a half", "1", "1.5", "2"), strict=True)) + "."))
+    return charts
+
+
+def _late_limits(low: Sequence[float], high: Sequence[float]) -> tuple[float, float]:
+    """Limits of y that leave out the first few games, when anything was possible."""
+    late = slice(len(low) // 5, None)
+    least, most = min(*low[late], 0.0), max(*high[late], 0.0)
+    margin = 0.05 * (most - least)
+    return least - margin, most + margin

@@ -1,0 +1,99 @@
+"""A run folder as plain data: nothing in it is changed, and what cannot be read is told in one line."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import yaml
+
+from games.record import Game, find
+from games.streams import InputError
+from tuner.engine import make_layout, parameter_path
+from tuner.parameters import Parameters, game_of, read_parameters, tapered, untapered
+from tuner.report.findings import read_findings
+from tuner.report.history import read_history
+from tuner.report.matches import Match, read_match
+from tuner.runs import CONFIG, HISTORY
+
+TUNE, SELFPLAY, MATCH = "tune", "selfplay", "match"
+START, LEARNED = "start.yaml", "params.yaml"
+# what a line of the history of each kind has to have
+LINES = {TUNE: ("iteration", "objective"), SELFPLAY: ("batch", "games", "values")}
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run folder. `settings` are the options of its command; `started` says where the initial values come from if not
+    from the folder. A match has neither parameters nor findings, and is itself the first of `matches`."""
+
+    folder: Path
+    kind: str
+    command: str
+    version: str
+    settings: dict
+    history: list[dict]
+    findings: dict
+    matches: list[Match]
+    game: Game | None = None
+    initial: Parameters | None = None
+    learned: Parameters | None = None
+    started: str = ""
+
+
+def gather(folder: Path, match_folders: list[Path]) -> Run:
+    """Everything that a page shows; InputError for a folder that holds no run, and for files that are damaged."""
+    config = read_plain(folder)
+    kind = next((kind for kind in (MATCH, SELFPLAY, TUNE) if isinstance(config.get(kind), dict)), None)
+    if kind is None and isinstance(config.get("options"), dict):
+        kind = TUNE
+    if kind is None:
+        raise InputError(f"{folder / CONFIG}: not the settings of a tune, selfplay or match run")
+    settings = config[kind] if kind in config else config["options"]
+    common = folder, kind, str(config.get("command", "")), str(config.get("version", "")), settings
+    matches = [read_match(path) for path in match_folders]
+    if kind == MATCH:
+        return Run(*common, [], {}, [read_match(folder), *matches])
+    history = read_history(folder / HISTORY, LINES[kind], torn=kind == SELFPLAY)
+    terms = [str(path) for path in settings.get("terms") or []]
+    learned = _parameters(folder / LEARNED, terms)
+    initial, started = _initial(folder, str(config.get("start") or settings.get("start") or ""), learned, terms)
+    return Run(*common, history, read_findings(folder), matches, find(learned.game), initial, learned, started)
+
+
+def read_plain(folder: Path) -> dict:
+    """The settings of whatever run is in a folder."""
+    path = folder / CONFIG
+    try:
+        plain = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (FileNotFoundError, NotADirectoryError):
+        what = "holds no run" if folder.is_dir() else "no such folder"
+        raise InputError(f"{folder}: {what} (no {CONFIG}); expected what tune, selfplay or match leave with --run") from None
+    except (OSError, ValueError, yaml.YAMLError) as problem:
+        raise InputError(f"{path}: cannot be read: {str(problem).partition(chr(10))[0]}") from None
+    if not isinstance(plain, dict):
+        raise InputError(f"{path}: not the settings of a tune, selfplay or match run")
+    return plain
+
+
+def _parameters(path: Path, terms: list[str]) -> Parameters:
+    if not path.exists():
+        raise InputError(f"{path}: no such file; the run was not finished, or it was removed")
+    game = game_of(path)
+    return read_parameters(path, make_layout(game, terms), game)
+
+
+def _initial(folder: Path, start: str, learned: Parameters, terms: list[str]) -> tuple[Parameters, str]:
+    """The values before, with the stages of those after; and, if they are not of the folder, a name for where they are."""
+    path, started = folder / START, ""
+    if not path.exists():
+        try:
+            path, started = parameter_path(start, learned.game), start
+        except InputError:
+            path = Path(start or START)
+        if not path.exists():
+            raise InputError(f"{folder / START}: no such file, and {start or 'a start'} is not to be found either")
+    initial = read_parameters(path, learned.layout, learned.game, add_missing=True)
+    if initial.stages != learned.stages:
+        initial = untapered(initial) if len(learned.stages) == 1 else tapered(initial, learned.stages)
+    return initial, started

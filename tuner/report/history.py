@@ -1,0 +1,41 @@
+"""Reading `history.jsonl` of any run, without touching it."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+
+from games.streams import InputError
+
+
+def read_history(path: Path, needed: tuple[str, ...], torn: bool) -> list[dict]:
+    """The lines of a history; the last may be torn where a process that is killed may leave it so."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise InputError(f"{path}: no such file; the run was not finished, or it was removed") from None
+    except (OSError, ValueError) as problem:
+        raise InputError(f"{path}: cannot be read: {problem}") from None
+    lines = []
+    for number, line in enumerate(text.splitlines(keepends=True), 1):
+        try:
+            found = json.loads(line)
+        except ValueError:
+            if torn and not line.endswith("\n"):
+                break
+            found = None
+        if not isinstance(found, dict) or any(name not in found for name in needed):
+            raise InputError(f"{path}:{number}: damaged, expected a JSON object with {', '.join(needed)}")
+        lines.append(found)
+    return lines
+
+
+def column(history: list[dict], name: str) -> list[float]:
+    """A number of each line, NaN where a line has none."""
+    return [number(line.get(name)) for line in history]
+
+
+def number(value: object) -> float:
+    """A number as it is, anything else as NaN."""
+    return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else math.nan

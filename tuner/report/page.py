@@ -1,0 +1,43 @@
+"""The page: sections through templates into one file that needs no other."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import jinja2
+from markupsafe import Markup
+
+from tuner import __version__
+from tuner.report.charts import Chart, own_names
+from tuner.report.gather import MATCH, Run
+from tuner.report.sections import Section, sections_of, tiles_of
+from tuner.report.text import FILTERS
+
+TEMPLATES = Path(__file__).parent / "templates"
+
+
+def render(run: Run) -> tuple[str, list[Section]]:
+    """The page of a run as HTML, and the sections that are on it."""
+    environment = jinja2.Environment(loader=jinja2.FileSystemLoader(TEMPLATES), autoescape=True, trim_blocks=True,
+                                     lstrip_blocks=True)
+    environment.filters |= FILTERS | {"drawing": _Drawings()}
+    sections = sections_of(run)
+    name = " against ".join(run.matches[0].names) if run.kind == MATCH else run.folder.resolve().name
+    text = environment.get_template("page.html.j2").render(
+        run=run, name=name, tiles=tiles_of(run), sections=sections, version=__version__,
+        style=Markup((TEMPLATES / "style.css").read_text(encoding="utf-8")),
+        script=Markup((TEMPLATES / "page.js").read_text(encoding="utf-8")))
+    return text, sections
+
+
+class _Drawings:
+    """Charts and pictures as markup; charts get names of their own in this page."""
+
+    def __init__(self) -> None:
+        self._number = 0
+
+    def __call__(self, drawn: Chart | str) -> Markup:
+        if not isinstance(drawn, Chart):
+            return Markup(drawn)
+        self._number += 1
+        return Markup(own_names(drawn.svg, f"c{self._number}"))

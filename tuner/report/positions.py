@@ -1,0 +1,24 @@
+"""Positions and games that the learned weights judge worst."""
+
+from __future__ import annotations
+
+from games.record import Game
+from tuner.report.charts import own_names
+
+
+def cards(game: Game, positions: list[dict]) -> list[dict]:
+    """Each position with its picture, or the board as text where the game has none."""
+    return [position | _seen(game, position["position"], f"m{i}") for i, position in enumerate(positions)]
+
+
+def _seen(game: Game, text: str, name: str) -> dict:
+    try:
+        words = game.position(text)
+    except ValueError:
+        return {"picture": None, "board": None, "mover": None}
+    mover = None
+    if game.contest is not None:
+        mover = "second" if game.contest.second_to_move(words) else "first"
+    if game.picture is None:
+        return {"picture": None, "board": game.draw(words), "mover": mover}
+    return {"picture": own_names(game.picture(words), name), "board": None, "mover": mover}

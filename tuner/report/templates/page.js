@@ -1,0 +1,78 @@
+"use strict";
+
+// Tables sort by a column when its header is chosen, and back when it is chosen again.
+for (const table of document.querySelectorAll("table.sortable")) {
+  const body = table.tBodies[0];
+  const heads = [...table.tHead.rows[0].cells];
+  const given = [...body.rows];
+  const keyOf = (row, column) => {
+    const cell = row.cells[column];
+    if (!("value" in cell.dataset)) return cell.textContent;
+    return cell.dataset.value === "" ? NaN : Number(cell.dataset.value);
+  };
+  const compare = (a, b) => {
+    if (typeof a === "string") return a.localeCompare(b, "en", { numeric: true });
+    return a - b;
+  };
+  heads.forEach((head, column) => head.addEventListener("click", () => {
+    const down = head.getAttribute("aria-sort") === "ascending";
+    for (const other of heads) other.setAttribute("aria-sort", "none");
+    head.setAttribute("aria-sort", down ? "descending" : "ascending");
+    const keyed = given.map(row => [keyOf(row, column), row]);
+    keyed.sort(([a], [b]) => {
+      if (Number.isNaN(a) || Number.isNaN(b)) return Number.isNaN(a) - Number.isNaN(b);
+      return down ? compare(b, a) : compare(a, b);
+    });
+    body.append(...keyed.map(([, row]) => row));
+  }));
+}
+
+// A text box hides the rows whose first cell does not hold it.
+for (const box of document.querySelectorAll("input[data-filters]")) {
+  const rows = [...document.getElementById(box.dataset.filters).tBodies[0].rows];
+  const told = document.getElementById("filtered");
+  box.addEventListener("input", () => {
+    const wanted = box.value.trim().toLowerCase();
+    for (const row of rows) row.hidden = !row.cells[0].textContent.toLowerCase().includes(wanted);
+    told.textContent = `${rows.filter(row => !row.hidden).length} of ${rows.length}`;
+  });
+}
+
+// A number of a board says all of itself when pointed at, tapped, or reached with the arrow keys.
+const bubble = document.getElementById("bubble");
+let shown = null;
+const hide = () => {
+  if (shown) shown.classList.remove("at");
+  shown = null;
+  bubble.hidden = true;
+};
+const show = cell => {
+  hide();
+  shown = cell;
+  cell.classList.add("at");
+  bubble.textContent = cell.dataset.said;
+  bubble.hidden = false;
+  const place = cell.getBoundingClientRect();
+  const most = document.documentElement.clientWidth - bubble.offsetWidth - 8;
+  bubble.style.left = `${Math.max(8, Math.min(place.left + place.width / 2 - bubble.offsetWidth / 2, most))}px`;
+  const above = place.top - bubble.offsetHeight - 6;
+  bubble.style.top = `${above > 4 ? above : place.bottom + 6}px`;
+};
+for (const board of document.querySelectorAll("table.board")) {
+  for (const kind of ["pointerover", "click"]) board.addEventListener(kind, event => {
+    const cell = event.target.closest("td");
+    if (cell) show(cell);
+  });
+  board.addEventListener("pointerleave", hide);
+  board.addEventListener("blur", hide);
+  board.addEventListener("keydown", event => {
+    const step = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }[event.key];
+    if (event.key === "Escape") hide();
+    if (!step) return;
+    event.preventDefault();
+    const from = shown && board.contains(shown) ? [shown.parentNode.rowIndex + step[0], shown.cellIndex + step[1]] : [0, 0];
+    const row = board.rows[Math.max(0, Math.min(board.rows.length - 1, from[0]))];
+    show(row.cells[Math.max(0, Math.min(row.cells.length - 1, from[1]))]);
+  });
+}
+addEventListener("scroll", hide, { passive: true });
