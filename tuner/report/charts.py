@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-WIDTH, HEIGHT = 400, 240  # units of the SVG, which are pixels where there is room
+WIDTH, HEIGHT = 370, 225  # units of the SVG, which are pixels where there is room
 SMALL_WIDTH, SMALL_HEIGHT = 290, 190  # of charts that stand four in a row
 # what matplotlib draws with, and the property of the page's style that takes its place
 COLOURS = {"ink": "#010201", "muted": "#010202", "grid": "#010203", "accent": "#010204", "contrast": "#010205",
@@ -121,7 +121,7 @@ def calibration_chart(title: str, predicted: Sequence[float], actual: Sequence[f
         axes.set_xticks([0, 0.25, 0.5, 0.75, 1], ["0", "0.25", "0.5", "0.75", "1"])
         axes.set_yticks([0, 0.25, 0.5, 0.75, 1], ["0", "0.25", "0.5", "0.75", "1"])
 
-    return _chart(title, "predicted score, 0 loss to 1 win", "actual score", description, draw, height=300)
+    return _chart(title, "predicted score, 0 loss to 1 win", "actual score", description, draw, height=290)
 
 
 def bar_chart(title: str, x_label: str, y_label: str, x: Sequence[float | str], y: Sequence[float], description: str) -> Chart:

@@ -13,6 +13,7 @@ from tuner.report.matches import Match
 from tuner.report.text import percent, short, signed, whole
 
 MOST_POINTS = 400  # of a line: more are averaged
+SMOOTH = 12  # a mean is over this part of a run
 # of self-play: key of the history, title, unit, whether it is a share
 WATCHED = (("draws", "Drawn games", "share of a batch", True),
            ("broken_off", "Games broken off", "share of a batch", True),
@@ -101,23 +102,23 @@ def selfplay_charts(history: list[dict]) -> list[Chart]:
                                for line in history]) for name in names}
     for name in names:
         if name == names[0]:
-            charts.append(_watched(games, of_name[name], name, "centipawns, mean of the stages", False))
+            charts.append(_watched(games, of_name[name], f"Value of {name}", "centipawns, mean of the stages", False))
         else:
             unit = np.where(of_name[names[0]] == 0, math.nan, of_name[names[0]])
-            charts.append(_watched(games, of_name[name] / unit, name, f"{names[0]}s", False))
+            charts.append(_watched(games, of_name[name] / unit, f"Value of {name}", f"{names[0]}s", False))
     return charts + [_watched(games, column(history, key), title, unit, share)
                      for key, title, unit, share in WATCHED if np.isfinite(column(history, key)).any()]
 
 
 def _watched(games: Sequence[float], y: Sequence[float], title: str, unit: str, share: bool) -> Chart:
-    """A thin line of what was, and a thick one of its mean over a twentieth of the run."""
+    """A thin line of what was, and a thick one of its mean over a part of the run."""
     x, y = thinned(np.asarray(games, float)), thinned(np.asarray(y, float))
-    smooth = rolling_mean(y, max(1, len(y) // 20))
+    smooth = rolling_mean(y, len(y) // SMOOTH)
     write = percent if share else short
     said = f"From {write(float(smooth[0]))} to {write(float(smooth[-1]))} after {whole(float(x[-1]))} games."
-    lines = [Series("line", x, smooth)] if len(y) < 20 or np.allclose(smooth, y, equal_nan=True) else \
-        [Series("faint", x, y), Series("line", x, smooth)]
-    return line_chart(title, "games", unit, lines, said, percent=share)
+    lines = [Series("faint", x, y), Series("line", x, smooth)]
+    level = np.ptp(y) == 0  # a line alone says nothing of its height
+    return line_chart(title, "games", unit, lines, said, percent=share, limits=(min(0, y[0]), max(1, 1.1 * y[0])) if level else None)
 
 
 def thinned(values: np.ndarray) -> np.ndarray:

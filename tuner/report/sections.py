@@ -163,7 +163,7 @@ def _elo(run: Run) -> Section | None:
 def _curves(run: Run) -> Section | None:
     if run.kind == SELFPLAY:
         charts, key = figures.selfplay_charts(run.history), []
-        note = "Each batch of games, and the mean over a twentieth of the run." if len(run.history) >= 20 else ""
+        note = "Thin: each batch of games; thick: the mean of those around it."
     else:
         charts = figures.learning_curves(run.history)
         key = [("learned", "objective: loss and prior, on the games learned from")]
