@@ -117,8 +117,9 @@ def _watched(games: Sequence[float], y: Sequence[float], title: str, unit: str, 
     write = percent if share else short
     said = f"From {write(float(smooth[0]))} to {write(float(smooth[-1]))} after {whole(float(x[-1]))} games."
     lines = [Series("faint", x, y), Series("line", x, smooth)]
-    level = np.ptp(y) == 0  # a line alone says nothing of its height
-    return line_chart(title, "games", unit, lines, said, percent=share, limits=(min(0, y[0]), max(1, 1.1 * y[0])) if level else None)
+    # a level line alone would say nothing of its height
+    limits = (min(0, y[0]), max(1, 1.1 * y[0])) if np.ptp(y) == 0 else None
+    return line_chart(title, "games", unit, lines, said, percent=share, limits=limits)
 
 
 def thinned(values: np.ndarray) -> np.ndarray:

@@ -55,7 +55,8 @@ def gather(folder: Path, match_folders: list[Path]) -> Run:
     if kind == MATCH:
         return Run(*common, [], {}, [read_match(folder), *matches])
     history = read_history(folder / HISTORY, LINES[kind], torn=kind == SELFPLAY)
-    terms = [str(path) for path in settings.get("terms") or []]
+    terms = settings.get("terms")
+    terms = [str(path) for path in terms] if isinstance(terms, list) else []
     learned = _parameters(folder / LEARNED, terms)
     initial, started = _initial(folder, str(config.get("start") or settings.get("start") or ""), learned, terms)
     return Run(*common, history, read_findings(folder), matches, find(learned.game), initial, learned, started)

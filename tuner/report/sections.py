@@ -82,7 +82,7 @@ def _played(run: Run) -> list[Tile]:
     last = run.history[-1]
     settings = run.settings
     limit = f"depth {settings['depth']}" if settings.get("depth") else f"{whole(settings.get('nodes'))} nodes a move"
-    unfinished = known(settings.get("games")) and last["games"] < settings["games"]
+    unfinished = known(settings.get("games")) and known(last["games"]) and last["games"] < settings["games"]
     tiles = [Tile("Games played", whole(last["games"]), limit + (f"; {whole(settings['games'])} were asked for"
                                                                if unfinished else ""))]
     if known(last.get("cpu_seconds")):

@@ -112,7 +112,8 @@ def test_a_number_of_a_board_says_all_of_itself(tmp_path, pages):
 
 def test_names_from_files_run_nothing(tmp_path, pages):
     seen = open_page(pages["tune"][0], tmp_path, """
-      return {scripts: document.scripts.length, text: document.body.textContent.includes("<scr" + "ipt>alert(1)</scr" + "ipt>.pgn")};""")
+      return {scripts: document.scripts.length,
+              text: document.body.textContent.includes("<scr" + "ipt>alert(1)</scr" + "ipt>.pgn")};""")
     assert seen.found == {"scripts": 2, "text": True}  # ours, and the probe
 
 

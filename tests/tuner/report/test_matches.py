@@ -1,0 +1,54 @@
+"""Reading the folder of a match, which changes nothing in it."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.tuner.report.support import learned_from, match_run, tune_run
+from tuner.engine import load_parameters
+from tuner.parameters import write_parameters
+from tuner.proof.block import result_block
+from tuner.proof.pentanomial import count_games, summarise
+from tuner.proof.sprt import Sprt, log_likelihood_ratio
+from tuner.report.gather import gather
+from tuner.report.matches import read_match
+from tuner.report.sections import tiles_of
+
+PAIRS = [(1, 0), (-1, 1), (1, 1), (0, 0), (-1, -1), (1, 0)] * 8
+
+
+def test_a_match_is_what_its_games_say(tmp_path):
+    folder = match_run(tmp_path / "match", PAIRS, sprt=(0.0, 5.0))
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    match = read_match(folder)
+    results, test = count_games([outcome for pair in PAIRS for outcome in pair]), Sprt(0.0, 5.0)
+    assert match.block == result_block(results, ("learned", "classic"), test)
+    assert match.plain["pentanomial"] == list(results.pairs) and match.plain["games"] == 96
+    games, elo, low, high, llr = match.running[-1]
+    assert (elo, low, high) == tuple(summarise(results.pairs).elo) and games == 96
+    assert llr == pytest.approx(log_likelihood_ratio(test, results.pairs))
+    assert dict(match.reasons) == {"White mates": 48, "Draw by 3-fold repetition": 48} and match.plies == 90
+    assert match.conditions == "depth 4" and match.openings == "8 random plies" and match.decision is None
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+
+
+def test_a_match_that_is_still_played_may_end_in_half_a_line(tmp_path):
+    folder = match_run(tmp_path / "match", PAIRS)
+    with open(folder / "history.jsonl", "a") as stream:
+        stream.write('{"leg":0,"pair":48,"outco')
+    assert read_match(folder).plain["games"] == 96
+
+
+def test_elo_is_told_of_the_player_that_learned(tmp_path):
+    run = tune_run(tmp_path / "run")
+    folder = match_run(tmp_path / "match", [(1, 1), (1, 0), (0, 0), (-1, 1)] * 5, names=("classic", "mine"))
+    write_parameters(folder / "b.yaml", learned_from(load_parameters("classic")))
+    elo = read_match(folder).plain["elo"]
+    assert elo["low"] > 0
+    tile = tiles_of(gather(run, [folder]))[-1]
+    assert tile.label == "Elo of mine" and tile.value == f"−{elo['value']:.0f}"
+    assert f"[−{elo['high']:.0f},\u00a0−{elo['low']:.0f}] against classic" in tile.detail
+
+
+def test_games_learned_from_are_read_from_the_copies(tmp_path):
+    assert read_match(match_run(tmp_path / "match", PAIRS, learned_games=4000)).learned == (4000.0, None)

@@ -1,0 +1,61 @@
+"""The table of numbers, and the values of the first term, against `tuner diff` and their formulas."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from tests.tuner.report.support import findings, learned_from
+from tuner.diff import differences
+from tuner.engine import load_parameters
+from tuner.report.numbers import curves, rows, values
+
+
+@pytest.fixture(scope="module")
+def pair():
+    initial = load_parameters("classic")
+    return initial, learned_from(initial)
+
+
+def test_rows_are_those_of_diff(pair):
+    expected = [(row["parameter"], stage, row[stage]) for row in differences(*pair)["rows"] for stage in ("mg", "eg")]
+    found = rows(*pair)
+    assert len(found) == len(expected) == 462
+    kinds = set()
+    for row, (name, stage, entry) in zip(found, expected, strict=True):
+        assert (row["parameter"], row["stage"]) == (name, stage)
+        assert (row["initial"], row["learned"]) == (entry["initial"], entry["learned"])
+        assert row["change"] == pytest.approx(entry["change"], abs=1e-4)
+        error = entry["standard_error"]
+        kinds.add(row["sure"])
+        if error is None:
+            assert row["sure"] == "not identified" and row["error"] is None
+        elif error == 0:
+            assert row["sure"] == "held" and row["error"] is None and row["change"] == 0
+        else:
+            assert row["error"] == pytest.approx(1.96 * error)
+            assert row["sure"] == ("yes" if abs(row["change"]) > row["error"] else "no")
+    assert kinds == {"yes", "no", "held", "not identified"}
+
+
+def test_values_are_those_of_the_first_term_in_units_of_its_first(pair):
+    found = values(*pair, [])
+    learned = pair[1]
+    assert (found["term"], found["unit"], found["intervals"]) == ("material", "pawn", False)
+    means = {row["name"]: sum(entry["learned"] for entry in row["stages"]) / 2 for row in found["rows"]}
+    assert list(means) == ["pawn", "knight", "bishop", "rook", "queen"]
+    for i, row in enumerate(found["rows"]):
+        assert row["ratio"] == pytest.approx(means[row["name"]] / means["pawn"]) and row["low"] is None
+        for s, entry in enumerate(row["stages"]):
+            error = learned.standard_errors[s, i]
+            assert entry["error"] == (None if math.isnan(error) or error == 0 else pytest.approx(1.96 * error))
+    given = values(*pair, findings()["ratios"])
+    assert given["intervals"] and [(row["ratio"], row["low"]) for row in given["rows"][1:]] == [
+        (ratio["ratio"], ratio["low"]) for ratio in findings()["ratios"]]
+
+
+def test_every_list_has_a_curve_for_each_stage(pair):
+    charts = curves(*pair)
+    lists = [place.path for place in pair[0].layout.places if len(place.shape) == 1]
+    assert [chart.title for chart in charts] == [f"{name} · {stage}" for name in lists for stage in ("mg", "eg")]

@@ -1,0 +1,158 @@
+"""The page as text: whole, safe, and as rich as the folder that it is about."""
+
+from __future__ import annotations
+
+import json
+import re
+from html.parser import HTMLParser
+
+import pytest
+
+from tests.tuner.report.support import NASTY, findings, match_run, selfplay_run, tune_run
+from tuner.report.gather import gather
+from tuner.report.page import render
+
+VOID = {"meta", "link", "input", "br", "img"}
+
+
+class Checked(HTMLParser):
+    """Names, addresses and text of a page, whose tags have to match."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open, self.ids, self.links, self.tags, self.text, self.sources = [], [], [], [], [], []
+        self.feed(text)
+        self.close()
+        assert not self.open
+
+    def handle_starttag(self, tag, attributes):
+        given = dict(attributes)
+        self.tags.append((tag, given))
+        if "id" in given:
+            self.ids.append(given["id"])
+        for name in ("href", "xlink:href", "src", "data", "action"):
+            if name in given:
+                self.links.append(given[name])
+        assert not [name for name in given if name.startswith("on")]
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attributes):
+        self.handle_starttag(tag, attributes)
+        if tag not in VOID:
+            self.open.pop()
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.text.append(data)
+
+
+@pytest.fixture(scope="module")
+def rich(tmp_path_factory):
+    """A run with every finding and two matches, and its page."""
+    folder = tmp_path_factory.mktemp("rich")
+    match = match_run(folder / "match", [(1, 0), (-1, 1), (1, 1), (0, 0)] * 10, names=(NASTY, "classic"))
+    run = gather(tune_run(folder / "run"), [match, match])
+    text, sections = render(run)
+    return run, text, sections, Checked(text)
+
+
+def test_everything_found_has_a_place_on_the_page(rich):
+    run, text, sections, page = rich
+    assert [section.name for section in sections] == [
+        "values", "advice", "match-1", "match-2", "learning", "tables", "lists", "numbers", "calibration", "identifiability",
+        "draws", "misjudged", "data", "repeat"]
+    said = re.sub(r"[ \n]+", " ", "".join(page.text))
+    for part in ("0.4465", "from 0.4531: −0.0066 [−0.0081,\u00a0−0.0051]", "0.4517", "400,563", "2.80 to 3.03",
+                 "18,900 more games", "Ptnml(0-2): [0, 0, 20, 10, 10]", "1,206", "240.5", "1.2 × 10⁶", "a <b>sum</b>",
+                 "piece_square.pawn[0][1] mg",
+                 "−0.97", "0.800 ± 0.098", "0.93000", "97 % expected, the second player won; the first player moves",
+                 "8/8/8/4k3/8/3K4/4P3/8 b - - 0 1", "game 17", "2.900", "2,000 won by the first player, 31.7 %", "5,000",
+                 "ab" * 32, "design effect", "10.2", "seed: 7", f"tuner tune classic '{NASTY}' -o out.yaml"):
+        assert part in said, part
+    assert sum(tag == "table" and given.get("class") == "board" for tag, given in page.tags) == 6 * 2 * 3
+    assert sum(given.get("class") == "picture" for _, given in page.tags) == 2
+    assert sum(given.get("class") == "chart" for _, given in page.tags) == 3 + 2 * 2 + 2 + 19 * 2 + 2 + 1
+
+
+def test_the_page_needs_nothing_but_itself(rich):
+    _, text, _, page = rich
+    assert len(page.ids) == len(set(page.ids))
+    local = {f"#{name}" for name in page.ids}
+    assert {link for link in page.links if link != "data:,"} <= local
+    assert re.findall(r"@import|@font-face|\bfetch\(|XMLHttpRequest|https?://(?!www\.w3\.org/)", text) == []
+    assert set(re.findall(r"url\(([^)]*)\)", text)) <= local
+    assert len(text.encode()) < 3e6
+    described = [given["aria-labelledby"] for _, given in page.tags if "aria-labelledby" in given]
+    assert described and set(described) <= set(page.ids)
+
+
+def test_names_from_files_are_text(rich):
+    _, text, _, page = rich
+    assert "<script>alert" not in text and text.count("&lt;script&gt;alert(1)&lt;/script&gt;.pgn") > 5
+    assert [tag for tag, _ in page.tags].count("script") == 1
+
+
+@pytest.mark.parametrize("kept", [0, 1])
+def test_findings_that_are_missing_leave_the_rest(tmp_path, kept):
+    found = {key: value for i, (key, value) in enumerate(findings().items()) if i % 2 == kept}
+    folder = tune_run(tmp_path / "run")
+    (folder / "findings.json").write_text(json.dumps(found))
+    text, sections = render(gather(folder, []))
+    Checked(text)
+    names = {section.name for section in sections}
+    for name in ("calibration", "identifiability", "misjudged", "draws", "advice"):
+        assert (name in names) == (name in found)
+    assert {"values", "learning", "tables", "lists", "numbers", "repeat"} <= names
+
+
+def test_findings_may_be_poor(tmp_path):
+    """Nothing in any of them, or nothing but unknown numbers."""
+    folder = tune_run(tmp_path / "run")
+    poor = {key: [] if isinstance(value, list) else {} for key, value in findings().items() if key != "held_out_change"}
+    unknown = json.loads(json.dumps(findings()), parse_float=lambda text: None, parse_int=lambda text: None)
+    for found in (poor, unknown):
+        (folder / "findings.json").write_text(json.dumps(found))
+        text, _ = render(gather(folder, []))
+        Checked(text)
+        shown = re.sub(r"<(style|script)>.*?</\1>", "", text, flags=re.DOTALL)
+        assert re.findall(r".{30}\b(?:None|nan|NaN)\b.{9}", shown) == []
+    (folder / "findings.json").unlink()
+    assert "learning" in {section.name for section in render(gather(folder, []))[1]}
+
+
+def test_a_game_without_pictures_shows_its_boards_as_text(tmp_path):
+    folder = tune_run(tmp_path / "run", "tictactoe/classic", findings(positions=["x.o/.x./... o", "no position"]))
+    text, sections = render(gather(folder, []))
+    page = Checked(text)
+    assert "<pre>x.o\n.x.\n...</pre>" in text and 'class="picture"' not in text and "no position" in text
+    names = [section.name for section in sections]
+    assert "tables" not in names and {"lists", "numbers", "values"} <= set(names)
+    assert "Values: lines" in "".join(page.text) and "the second player moves" in "".join(page.text)
+
+
+def test_a_page_of_selfplay_shows_what_was_watched(tmp_path):
+    folder = selfplay_run(tmp_path / "run")
+    matches = [match_run(tmp_path / str(games), [(1, 0), (0, 0), (-1, 1), (1, 1)] * 5, learned_games=games)
+               for games in (80, 480)]
+    text, sections = render(gather(folder, matches))
+    page = Checked(text)
+    titles = [tag for tag in re.findall(r"<title>(.*?)</title><desc>", text)]
+    for title in ("Value of pawn", "Value of queen", "Drawn games", "Games broken off", "Length of games", "Repeated games",
+                  "Leaves that are quiet", "Squared errors Σd²", "Step", "Drift", "Elo by games learned from"):
+        assert titles.count(title) == 1
+    assert "values" in [section.name for section in sections] and "nodes" not in page.text
+    # a page without standard errors promises none
+    assert "±</button>" not in text and "not identified" not in text
+
+
+def test_a_page_of_a_match_is_short(tmp_path):
+    text, sections = render(gather(match_run(tmp_path / "match", [(1, 0), (0, 0)] * 9, sprt=(0.0, 5.0)), []))
+    Checked(text)
+    assert [section.name for section in sections] == ["match-1", "repeat"]
+    for part in ("LLR: ", "White mates", "90 plies on average", "bounds −2.94, 2.94; not decided", "Elo as the match went on"):
+        assert part in text
+    empty, _ = render(gather(match_run(tmp_path / "empty", []), []))
+    Checked(empty)
