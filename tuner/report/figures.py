@@ -169,9 +169,9 @@ def match_charts(match: Match) -> list[Chart]:
                 Series("line", games, llr)], f"It ends at {llr[-1]:.2f}; the bounds are {lower:.2f} and {upper:.2f}."))
     pairs = match.plain["pentanomial"]
     if sum(pairs):
-        charts.append(bar_chart("Pairs of games", "points of a pair", "pairs", ["0", "½", "1", "1½", "2"], pairs,
-                                ", ".join(f"{n} pairs of {name} points" for n, name in zip(
-                                    pairs, ("0", "a half", "1", "1.5", "2"), strict=True)) + "."))
+        said = ", ".join(f"{n} pairs of {name} points" for n, name in zip(pairs, ("0", "0.5", "1", "1.5", "2"), strict=True))
+        charts.append(bar_chart("Pairs of games", "points of a pair, for the player named first", "pairs",
+                                ["0", "½", "1", "1½", "2"], pairs, said + "."))
     return charts
 
 

@@ -26,8 +26,8 @@ POINTS = 400  # of a running result, at most
 @dataclass(frozen=True)
 class Match:
     """What a match found. `plain` is what `tuner match --json` prints of the result; `reasons` why its games ended;
-    `running` lines of games, Elo, low, high and LLR (NaN without a test) as it went on; `copies` the texts of the players'
-    parameter files, and `learned` how many games each had learnt from, as far as these are known."""
+    `running` lines of games, Elo, low, high and LLR (NaN without a test) as it went on; `copies` the players' parameter
+    files in the folder, and `learned` how many games each had learnt from, as far as these are known."""
 
     folder: Path
     names: tuple[str, str]
@@ -42,7 +42,7 @@ class Match:
     plies: float
     forfeits: list[tuple[str, int]]
     running: list[tuple[float, ...]]
-    copies: tuple[str | None, str | None]
+    copies: tuple[Path | None, Path | None]
     learned: tuple[float | None, float | None]
 
     @property
@@ -72,8 +72,8 @@ def read_match(folder: Path) -> Match:
     names, results = settings.names, tally.results
     conditions = " : ".join(dict.fromkeys(settings.control(i).text for i in range(2)))
     forfeits = [(f"{names['ab'.index(key[0])]} lost by {key[2:]}", n) for key, n in sorted(tally.forfeits.items())]
-    copies = tuple((folder / copy).read_text(encoding="utf-8") if (folder / copy).exists() else None for copy in COPIES)
-    learned = tuple(_games_learned(folder / copy) if text else None for copy, text in zip(COPIES, copies, strict=True))
+    copies = tuple(folder / copy if (folder / copy).exists() else None for copy in COPIES)
+    learned = tuple(_games_learned(copy) if copy else None for copy in copies)
     return Match(folder, names, conditions, openings_text(settings), settings.seed,
                  result_block(results, names, test),
                  result_dict(results, names, test), test, tally.decision, reasons.most_common(),

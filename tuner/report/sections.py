@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import yaml
 
 from games.streams import InputError
-from tuner.match.setup import COPIES
 from tuner.parameters import game_of, read_parameters
 from tuner.report import boards, figures, numbers, positions
 from tuner.report.gather import MATCH, SELFPLAY, TUNE, Run
 from tuner.report.matches import Match
 from tuner.report.text import MISSING, known, number, short, signed, together, whole
+
+MOST_TILES = 3  # of matches, the last that were named
 
 
 @dataclass(frozen=True)
@@ -39,8 +40,9 @@ def sections_of(run: Run) -> list[Section]:
     """All sections that there is something for, in the order of the page."""
     if run.kind == MATCH:
         found = [_match_section(match, i) for i, match in enumerate(run.matches)]
+        found[0] = replace(found[0], title="Result")
     else:
-        found = [_values(run), _advice(run), *(_match_section(match, i) for i, match in enumerate(run.matches)), _elo(run),
+        found = [_values(run), _advice(run), _elo(run), *(_match_section(match, i) for i, match in enumerate(run.matches)),
                  _curves(run), _tables(run), _lists(run), _numbers(run), _calibration(run), _identifiability(run), _draws(run),
                  _misjudged(run), _data(run)]
     return [section for section in (*found, _repeat(run)) if section is not None]
@@ -48,9 +50,9 @@ def sections_of(run: Run) -> list[Section]:
 
 def tiles_of(run: Run) -> list[Tile]:
     """What to know first."""
-    matches = [_match_tile(run, match) for match in run.matches]
+    matches = [_match_tile(run, match) for match in run.matches[-MOST_TILES:]]
     if run.kind == MATCH:
-        return [*matches, *_counts_of(run.matches[0])]
+        return [_match_tile(run, run.matches[0]), *_counts_of(run.matches[0])]
     if run.kind == SELFPLAY:
         return [*_played(run), *matches]
     return [*_losses(run), *matches]
@@ -107,12 +109,9 @@ def side_of(run: Run, match: Match) -> int | None:
     """Which player of a match, 0 or 1, plays what this run learned; None if neither does, as far as one can see."""
     if run.learned is None:
         return None
-    for side, copy in enumerate(COPIES):
-        path = match.folder / copy
-        if match.copies[side] is None:
-            continue
+    for side, path in enumerate(match.copies):
         try:
-            if game_of(path) != run.learned.game:
+            if path is None or game_of(path) != run.learned.game:
                 continue
             other = read_parameters(path, run.learned.layout, run.learned.game, add_missing=True)
         except InputError:  # terms that this run knows nothing of
