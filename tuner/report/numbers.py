@@ -7,7 +7,6 @@ import numpy as np
 from tuner.parameters import Parameters
 from tuner.report.boards import SIDE
 from tuner.report.charts import Chart, Series, line_chart
-from tuner.selfplay.watch import headline_places
 
 
 def rows(initial: Parameters, learned: Parameters) -> list[dict]:
@@ -67,7 +66,7 @@ def curves(initial: Parameters, learned: Parameters) -> list[Chart]:
 
 def values(initial: Parameters, learned: Parameters, ratios: list[dict]) -> dict:
     """The single numbers of the first term: in centipawns for each stage, and in units of the first with intervals."""
-    places = headline_places(learned.layout)
+    places = learned.layout.headline
     found = []
     given = {ratio["parameter"]: ratio for ratio in ratios}
     means = {place.path: float(learned.weights[:, place.columns].mean()) for place in places}
