@@ -1,60 +1,159 @@
-"""What differs between two parameter files: single numbers and lists row by row, tables as grids."""
+"""What differs between parameter files: every number of each, its change since the first file, and how sure that is."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
+from tuner.evidence import FALSE_DISCOVERIES, HALF_WIDTH, Evidence, error_of_change, weigh
+from tuner.headline import headline
 from tuner.layout import Layout, Place
 from tuner.parameters import Parameters, tapered, untapered
 
 
-def differences(initial: Parameters, learned: Parameters) -> dict:
-    """The difference as plain data: `rows` for single numbers and lists, `grids` for tables, layout order.
+@dataclass(frozen=True)
+class Comparison:
+    """Files of the same layout and stages; the first is what the others are compared with.
 
-    A change in percent is None from a start of zero; a standard error is None where the learned file has none. A start
-    with other stages is compared as `--untapered` would take it: by the mean of its stages, or its one stage for all.
+    `change` and all of `evidence` have shape (files - 1, stages, columns).
     """
-    if initial.stages != learned.stages:
-        initial = untapered(initial) if len(learned.stages) == 1 else tapered(initial, learned.stages)
-    layout = learned.layout
+
+    files: tuple[Parameters, ...]
+    change: np.ndarray
+    evidence: Evidence
+
+    @property
+    def layout(self) -> Layout:
+        return self.files[0].layout
+
+    @property
+    def stages(self) -> tuple[str, ...]:
+        return self.files[0].stages
+
+    @cached_property
+    def is_pair(self) -> bool:
+        return len(self.files) == 2
+
+    @cached_property
+    def own_errors(self) -> bool:
+        """Whether changes have errors other than those of the numbers that changed."""
+        return self.files[0].standard_errors is not None
+
+    def places(self, grids: bool) -> list[Place]:
+        """Tables, or else single numbers and lists."""
+        return [place for place in self.layout.places if (len(place.shape) == 2) == grids]
+
+    def moved(self, least: float) -> np.ndarray:
+        """(stages, columns) bool: numbers that moved by so many centipawns in one of the files."""
+        return (np.abs(self.change) >= least).any(axis=0)
+
+
+def compare(files: Sequence[Parameters]) -> Comparison:
+    """Compare files with the first; all but the first have the same stages.
+
+    A first file with other stages is taken as `--untapered` would: the mean of its stages, or its one stage for all.
+    """
+    first, *others = files
+    if first.stages != others[0].stages:
+        first = untapered(first) if len(others[0].stages) == 1 else tapered(first, others[0].stages)
+    change = np.round([p.weights - first.weights for p in others], 4)
+    error = np.array([error_of_change(first.standard_errors, p.standard_errors, p.weights.shape) for p in others])
+    return Comparison((first, *others), change, weigh(change, error))
+
+
+def differences(found: Comparison, supported: bool = False) -> dict:
+    """The comparison as plain data: `rows` for single numbers and lists, `grids` for tables with the last row on top.
+
+    Of two files an entry has `initial` and `learned`, of more it has lists. A standard error is None where the file has
+    none or does not identify the number (`identified`), 0 where the number was held. `significant` is a change beyond its
+    95 % interval, `supported` one that remains at a false discovery rate of 5 %; None where there is nothing to tell by.
+    `supported` leaves out rows and tables without such a change.
+    """
+    chosen = found.evidence.supported.any(axis=0) if supported else np.ones(found.files[0].weights.shape, np.bool_)
+    scales = [p.scale for p in found.files]
     return {
-        "game": learned.game, "stages": list(learned.stages),
-        "scale": {"initial": initial.scale, "learned": learned.scale},
-        "rows": [row for place in layout.places if len(place.shape) < 2 for row in _rows(place, initial, learned)],
-        "grids": [grid for place in layout.places if len(place.shape) == 2 for grid in _grids(place, initial, learned)]}
+        "game": found.files[0].game, "stages": list(found.stages),
+        **({"scale": {"initial": scales[0], "learned": scales[1]}} if found.is_pair else {"scales": scales}),
+        "headline": [headline(p) for p in found.files],
+        "tested": int(found.evidence.tested.sum()), "significant": int(found.evidence.significant.sum()),
+        "supported": int(found.evidence.supported.sum()), "false_discovery_rate": FALSE_DISCOVERIES,
+        "rows": [{"parameter": label, **{stage: _entry(found, s, place.first + i) for s, stage in enumerate(found.stages)}}
+                 for place in found.places(False) for i, label in enumerate(place.labels()) if chosen[:, place.first + i].any()],
+        "grids": [{"parameter": place.path, "stage": stage, **_grid(found, s, place)} for place in found.places(True)
+                  for s, stage in enumerate(found.stages) if chosen[s, place.columns].any()]}
 
 
-def _rows(place: Place, initial: Parameters, learned: Parameters) -> Iterator[dict]:
-    for i, label in enumerate(place.labels()):
-        row: dict = {"parameter": label}
-        for s, stage in enumerate(learned.stages):
-            before, after = (float(p.weights[s, place.first + i]) for p in (initial, learned))
-            error = np.nan if learned.standard_errors is None else float(learned.standard_errors[s, place.first + i])
-            row[stage] = {"initial": before, "learned": after, "change": round(after - before, 4),
-                          "percent": round(100 * (after - before) / abs(before), 2) if before else None,
-                          "standard_error": error if np.isfinite(error) else None}
-        yield row
+def _entry(found: Comparison, s: int, column: int) -> dict:
+    values = [float(p.weights[s, column]) for p in found.files]
+    errors = [None if p.standard_errors is None else float(p.standard_errors[s, column]) for p in found.files]
+    known = [None if error is None or np.isnan(error) else error for error in errors]
+    identified = [None if error is None else not np.isnan(error) for error in errors]
+    intervals = [[round(value - HALF_WIDTH * error, 4), round(value + HALF_WIDTH * error, 4)] if error else None
+                 for value, error in zip(values, known, strict=True)]
+    changes = [_change(found, k, s, column) for k in range(len(values) - 1)]
+    if found.is_pair:
+        return {"initial": values[0], "learned": values[1], **changes[0], "initial_standard_error": known[0],
+                "standard_error": known[1], "identified": identified[1], "interval": intervals[1]}
+    return {"values": values, "standard_errors": known, "identified": identified, "intervals": intervals, "changes": changes}
 
 
-def _grids(place: Place, initial: Parameters, learned: Parameters) -> Iterator[dict]:
-    """Last row first, as a board is seen."""
-    for s, stage in enumerate(learned.stages):
-        before, after = (p.weights[s, place.columns].reshape(place.shape)[::-1] for p in (initial, learned))
-        yield {"parameter": place.path, "stage": stage, "initial": before.tolist(), "learned": after.tolist(),
-               "change": np.round(after - before, 4).tolist()}
+def _change(found: Comparison, k: int, s: int, column: int) -> dict:
+    before, change, e = float(found.files[0].weights[s, column]), float(found.change[k, s, column]), found.evidence
+    tested = bool(e.tested[k, s, column])
+    return {"change": change, "percent": percent(before, change), "change_error": _known(e.error[k, s, column]),
+            "significant": bool(e.significant[k, s, column]) if tested else None,
+            "supported": bool(e.supported[k, s, column]) if tested else None}
 
 
-def moved(row: dict, stages: list[str], least: float) -> bool:
-    """Whether a number of a row moved by at least so many centipawns."""
-    return any(abs(row[stage]["change"]) >= least for stage in stages)
+def percent(before: float, change: float) -> float | None:
+    """A change in percent; None from a start of zero."""
+    return round(100 * change / abs(before), 2) if before else None
 
 
-def unlike(initial: Layout, learned: Layout) -> str | None:
-    """The first parameter in which two layouts differ."""
-    names = {place.path: place.shape for place in initial.places}
-    for place in learned.places:
-        if names.pop(place.path, None) != place.shape:
-            return place.path
-    return next(iter(names), None)
+def _grid(found: Comparison, s: int, place: Place) -> dict:
+    values, errors, changes = [], [], []
+    for p in found.files:
+        values.append(on_board(p.weights[s], place).tolist())
+        errors.append(None if p.standard_errors is None else _knowns(on_board(p.standard_errors[s], place)))
+    for k in range(len(found.change)):
+        part = {name: on_board(array[k, s], place) for name, array in (
+            ("change", found.change), ("error", found.evidence.error), ("tested", found.evidence.tested),
+            ("significant", found.evidence.significant), ("supported", found.evidence.supported))}
+        changes.append({"change": part["change"].tolist(), "change_error": _knowns(part["error"]),
+                        **{name: np.where(part["tested"], part[name], None).tolist() for name in ("significant", "supported")}})
+    if found.is_pair:
+        return {"initial": values[0], "learned": values[1], **changes[0], "initial_standard_error": errors[0],
+                "standard_error": errors[1]}
+    return {"values": values, "standard_errors": errors, "changes": changes}
+
+
+def on_board(numbers: np.ndarray, place: Place) -> np.ndarray:
+    """The numbers of a table, last row first, as a board is seen."""
+    return numbers[place.columns].reshape(place.shape)[::-1]
+
+
+def _known(error: float) -> float | None:
+    return None if np.isnan(error) else round(float(error), 4)
+
+
+def _knowns(errors: np.ndarray) -> list[list[float | None]]:
+    return [[_known(error) for error in row] for row in errors]
+
+
+def shared_sources(files: Sequence[Parameters]) -> str | None:
+    """A file of games that two learned files name, by its hash: then their errors are not independent."""
+    seen: dict[str, str] = {}
+    for p in files:
+        mine = {}
+        data = p.learned.get("data") if isinstance(p.learned, dict) else None
+        for source in data if isinstance(data, list) else []:
+            if isinstance(source, dict) and len(str(source.get("sha256", ""))) == 64:
+                mine[str(source["sha256"])] = str(source.get("file", "a file"))
+        both = next((name for key, name in mine.items() if key in seen), None)
+        if both is not None:
+            return both
+        seen |= mine
+    return None

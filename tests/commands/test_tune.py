@@ -239,63 +239,6 @@ def test_the_best_iterate_is_kept(small_dataset, tmp_path, learner, rate):
     assert config["options"]["learner"] == learner and config["data"] == said["data"]
 
 
-def cells_of(text: str, separator: str) -> dict[str, list[str]]:
-    """Rows of a table by their first cell."""
-    rows = {}
-    for line in text.splitlines():
-        cells = [cell.strip() for cell in line.strip().strip("|").split(separator)] if separator == "|" else line.split()
-        if len(cells) > 2 and re.fullmatch(r"\w+\.\w+(\[\d+\])?", cells[0]):
-            rows[cells[0]] = cells
-    return rows
-
-
-def test_table_markdown_and_json_of_a_difference_agree_with_the_files(learned):
-    path, _ = learned
-    before, after = load_parameters("classic"), load_parameters(path)
-    printed = json.loads(done("diff", "classic", path, "--format", "json").out)
-    assert printed == json.loads(done("diff", "classic", path, "--json").out)
-    table = cells_of(done("diff", "classic", path, "--all").out, " ")
-    markdown = cells_of(done("diff", "classic", path, "--format", "markdown", "--all").out, "|")
-    labels = before.layout.labels()
-    single = [place for place in before.layout.places if len(place.shape) < 2]
-    assert set(markdown) == set(table) == {row["parameter"] for row in printed["rows"]} == {
-        label for place in single for label in place.labels()}
-    for row in printed["rows"]:
-        column = labels.index(row["parameter"])
-        cells = markdown[row["parameter"]]
-        for s, stage in enumerate(("mg", "eg")):
-            old, new, error = (p[s, column] for p in (before.weights, after.weights, after.standard_errors))
-            entry = row[stage]
-            assert (entry["initial"], entry["learned"]) == (old, new)
-            assert entry["change"] == pytest.approx(new - old, abs=1e-4)
-            assert entry["standard_error"] == (None if np.isnan(error) else error)
-            assert entry["percent"] == (pytest.approx(100 * (new - old) / abs(old), abs=0.01) if old else None)
-            shown = cells[1 + 5 * s:6 + 5 * s]
-            assert [float(text or 0) for text in shown[:3]] == pytest.approx([old, new, new - old], abs=0.0501)
-            if shown[4]:
-                assert float(shown[4]) == pytest.approx(1.96 * error, abs=0.0501)
-            else:
-                assert np.isnan(error)
-        # the terminal's table leaves cells out rather than showing nothing
-        assert [cell for cell in cells if cell] == table[row["parameter"]]
-    for grid in printed["grids"]:
-        place = next(place for place in before.layout.places if place.path == grid["parameter"])
-        s = ("mg", "eg").index(grid["stage"])
-        for name, p in (("initial", before), ("learned", after)):
-            assert grid[name] == p.weights[s, place.columns].reshape(place.shape)[::-1].tolist()
-
-
-def test_a_difference_leaves_out_what_hardly_moved(learned):
-    path, _ = learned
-    rows = json.loads(done("diff", "classic", path, "--json").out)["rows"]
-    for least in (1, 20):
-        ran = done("diff", "classic", path, "--least", least)
-        expected = {row["parameter"] for row in rows if max(abs(row[stage]["change"]) for stage in ("mg", "eg")) >= least}
-        assert set(cells_of(ran.out, " ")) == expected
-        assert f"{len(rows) - len(expected)} numbers that moved by less than {least} cp are not shown" in ran.out
-    assert "no single number moved" in done("diff", path, path).out
-
-
 @pytest.mark.parametrize("position", [KINGS_PAWN, BARE, "r1bqkbnr/pppp1ppp/2n5/4p3/2B1P3/5N2/PPPP1PPP/RNBQK2R b KQkq - 3 3"])
 def test_an_explanation_adds_up_to_the_evaluation_of_the_engine(learned, position):
     path, _ = learned

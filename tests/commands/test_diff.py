@@ -1,0 +1,286 @@
+"""`tuner diff`: tables, markdown and JSON against the files themselves, and what is called significant."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.stats import norm
+from statsmodels.stats.multitest import multipletests
+
+from tests.commands.support import done, tuner
+from tuner.engine import load_parameters
+from tuner.parameters import Parameters, write_parameters
+
+STAGES = ("mg", "eg")
+RATIO = {"parameter": "material.knight", "to": "material.pawn"}
+
+
+def written(path: Path, seed: int, **learned) -> Path:
+    """A file as if learned from `classic`: a few numbers moved far, others by chance, some held or not identified."""
+    start, random = load_parameters("classic"), np.random.default_rng(seed)
+    errors = np.round(random.uniform(0.5, 15, start.weights.shape), 2)
+    far = np.where(random.random(errors.shape) < 0.08, random.choice([-6, 6], errors.shape), 0)
+    held, unknown = random.random(errors.shape) < 0.1, random.random(errors.shape) < 0.1
+    for place in start.layout.places:  # of one table nothing is supported
+        if place.path == "piece_square.queen":
+            far[:, place.columns] = 0
+    moves = np.where(held, 0, errors * (random.normal(0, 0.7, errors.shape) + far))
+    errors = np.where(unknown, np.nan, np.where(held, 0, errors))
+    weights = np.clip(np.round(start.weights + moves, 2), -20000, 20000)
+    ratio = round(float(weights[:, 1].mean() / weights[:, 0].mean()), 4)
+    ratios = [{**RATIO, "ratio": ratio, "low": round(ratio - 0.2, 4), "high": round(ratio + 0.3, 4)}]
+    write_parameters(path, start.with_weights(weights, standard_errors=errors, learned={"ratios": ratios, **learned}))
+    return path
+
+
+@pytest.fixture(scope="module")
+def learned(tmp_path_factory) -> Path:
+    return written(tmp_path_factory.mktemp("diff") / "learned.yaml", 1)
+
+
+def evidence(before: Parameters, after: Parameters, error: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(stages, columns): changes beyond their own interval, and those that statsmodels' Benjamini-Hochberg keeps."""
+    change = after.weights - before.weights
+    tested = ~np.isnan(error) & (error > 0)
+    kept = np.zeros(tested.shape, bool)
+    kept[tested] = multipletests(2 * norm.sf(np.abs(change[tested]) / error[tested]), 0.05, "fdr_bh")[0]
+    return tested & (np.abs(change) > 1.96 * np.nan_to_num(error)), kept
+
+
+def cells_of(text: str, separator: str) -> dict[str, list[str]]:
+    """Rows of the tables below the headline by their first cell."""
+    rows = {}
+    for line in text.partition("centipawns")[2].splitlines():
+        cells = [cell.strip() for cell in line.strip().strip("|").split(separator)] if separator == "|" else line.split()
+        if len(cells) > 2 and re.fullmatch(r"\w+\.\w+(\[\d+\])?", cells[0]):
+            rows[cells[0]] = cells
+    return rows
+
+
+def grids_of(text: str) -> dict[str, dict[str, np.ndarray]]:
+    """The blocks of each table of a terminal or of markdown, as (8, 8) arrays of text by their headings."""
+    grids, lines = {}, iter(text.splitlines())
+    for line in lines:
+        if name := re.fullmatch(r"(?:\*\*)?(piece_square\.\w+ \w+)(?:\*\*)?", line):
+            blocks = grids.setdefault(name[1], {})
+            for head in lines:
+                if not head.strip(" `") and blocks:
+                    break
+                if head.strip(" `"):
+                    rows = [next(lines).split() for _ in range(8)]
+                    for i, title in enumerate(head.split()):
+                        blocks[title] = np.array([row[8 * i:8 * i + 8] for row in rows])
+    return grids
+
+
+def board(numbers: np.ndarray, p: Parameters, path: str) -> np.ndarray:
+    place = next(place for place in p.layout.places if place.path == path)
+    return numbers[place.columns].reshape(8, 8)[::-1]
+
+
+def test_table_markdown_and_json_of_a_difference_agree_with_the_files(learned):
+    before, after = load_parameters("classic"), load_parameters(learned)
+    beyond, kept = evidence(before, after, after.standard_errors)
+    printed = json.loads(done("diff", "classic", learned, "--format", "json").out)
+    assert printed == json.loads(done("diff", "classic", learned, "--json").out)
+    table = cells_of(done("diff", "classic", learned, "--all").out, " ")
+    markdown = cells_of(done("diff", "classic", learned, "--format", "markdown", "--all").out, "|")
+    labels = before.layout.labels()
+    single = [place for place in before.layout.places if len(place.shape) < 2]
+    assert set(markdown) == set(table) == {row["parameter"] for row in printed["rows"]} == {
+        label for place in single for label in place.labels()}
+    shown_errors = set()
+    for row in printed["rows"]:
+        column = labels.index(row["parameter"])
+        cells = markdown[row["parameter"]]
+        for s, stage in enumerate(STAGES):
+            old, new, error = (p[s, column] for p in (before.weights, after.weights, after.standard_errors))
+            entry, tested = row[stage], after.standard_errors[s, column] > 0
+            assert (entry["initial"], entry["learned"]) == (old, new)
+            assert entry["change"] == pytest.approx(new - old, abs=1e-4)
+            assert entry["standard_error"] == entry["change_error"] == (None if np.isnan(error) else error)
+            assert entry["identified"] == (not np.isnan(error))
+            assert (entry["significant"], entry["supported"]) == (
+                (beyond[s, column], kept[s, column]) if tested else (None, None))
+            assert entry["percent"] == (pytest.approx(100 * (new - old) / abs(old), abs=0.01) if old else None)
+            shown = cells[1 + 5 * s:6 + 5 * s]
+            assert [float(text.rstrip("*") or 0) for text in shown[:3]] == pytest.approx([old, new, new - old], abs=0.0501)
+            assert shown[2].endswith("*") == beyond[s, column]
+            if tested:
+                assert float(shown[4]) == pytest.approx(1.96 * error, abs=0.0501)
+            else:
+                assert shown[4] == ("?" if np.isnan(error) else "held")
+                shown_errors.add(shown[4])
+        # the terminal's table leaves cells out rather than showing nothing
+        assert [cell for cell in cells if cell] == table[row["parameter"]]
+    assert shown_errors == {"?", "held"}
+    for grid in printed["grids"]:
+        s = STAGES.index(grid["stage"])
+        for name, p in (("initial", before), ("learned", after)):
+            assert grid[name] == board(p.weights[s], before, grid["parameter"]).tolist()
+        errors = board(after.standard_errors[s], before, grid["parameter"])
+        assert np.array(grid["standard_error"], float) == pytest.approx(errors, nan_ok=True)
+        expected = board(beyond[s], before, grid["parameter"])
+        assert (np.array(grid["significant"]) == np.where(errors > 0, expected, None)).all()
+
+
+@pytest.mark.parametrize("form", ["table", "markdown"])
+def test_tables_show_the_error_of_each_number_and_mark_significant_changes(learned, form):
+    before, after = load_parameters("classic"), load_parameters(learned)
+    beyond, _ = evidence(before, after, after.standard_errors)
+    grids = grids_of(done("diff", "classic", learned, "--all", "--format", form).out)
+    assert len(grids) == 12
+    for name, blocks in grids.items():
+        path, stage = name.split()
+        s = STAGES.index(stage)
+        old, new, error, mark = (board(array[s], before, path) for array in (
+            before.weights, after.weights, after.standard_errors, beyond))
+        assert list(blocks) == ["initial", "learned", "change", "+/-"]
+        for block, numbers in (("initial", old), ("learned", new), ("change", new - old)):
+            texts = np.char.rstrip(blocks[block], "*")
+            np.testing.assert_allclose(texts.astype(float), numbers, rtol=0, atol=0.5001)
+        assert (np.char.endswith(blocks["change"], "*") == mark).all()
+        for text, e in zip(blocks["+/-"].ravel(), error.ravel(), strict=True):
+            if np.isnan(e) or e == 0:
+                assert text == ("?" if np.isnan(e) else "held")
+            else:
+                assert float(text) == pytest.approx(1.96 * e, abs=0.5001)
+
+
+def test_significant_shows_what_the_data_support_and_nothing_else(learned):
+    before, after = load_parameters("classic"), load_parameters(learned)
+    beyond, kept = evidence(before, after, after.standard_errors)
+    ran = done("diff", "classic", learned, "--significant")
+    said = json.loads(done("diff", "classic", learned, "--significant", "--json").out)
+    labels = before.layout.labels()
+    columns = [i for place in before.layout.places if len(place.shape) < 2 for i in range(place.first, place.first + place.size)]
+    rows = cells_of(ran.out, " ")
+    expected = {labels[i] for i in columns if kept[:, i].any()}
+    assert set(rows) == expected == {row["parameter"] for row in said["rows"]}
+    assert 5 < len(expected) < len({labels[i] for i in columns if beyond[:, i].any()})
+    markdown = cells_of(done("diff", "classic", learned, "--significant", "--format", "markdown").out, "|")
+    for name, cells in markdown.items():
+        changes = [cells[3], cells[8]]
+        assert [change == "." for change in changes] == (~kept[:, labels.index(name)]).tolist()
+        assert all(change == "." or change.endswith("*") for change in changes)
+    grids, found = grids_of(ran.out), set()
+    for place in before.layout.places:
+        for s, stage in enumerate(STAGES):
+            if len(place.shape) == 2 and kept[s, place.columns].any():
+                blocks, cells = grids[f"{place.path} {stage}"], board(kept[s], before, place.path)
+                for block in ("learned", "change", "+/-"):
+                    assert ((blocks[block] != ".") == cells).all()
+                assert (blocks["initial"] != ".").all()
+                found.add(f"{place.path} {stage}")
+    assert set(grids) == found == {f"{grid['parameter']} {grid['stage']}" for grid in said["grids"]}
+    assert "piece_square.queen mg" not in grids and len(grids) > 3
+    tested = int((after.standard_errors > 0).sum())
+    assert f"* {kept.sum():,} of {tested:,} changes are more than chance explains" in ran.out
+    assert "Benjamini-Hochberg" in ran.out
+    assert (said["tested"], said["supported"], said["significant"]) == (tested, kept.sum(), beyond.sum())
+
+
+def test_files_without_errors_say_so_and_are_not_called_significant(learned):
+    ran = done("diff", "classic", "pesto")
+    assert "none of the files has standard errors" in ran.out and "+/-" not in ran.out.split("none of")[0]
+    assert not [cells for cells in cells_of(ran.out, " ").values() if any("*" in cell for cell in cells)]
+    failed = tuner("diff", "classic", learned, "pesto", "--significant")
+    assert failed.status == 2 and "pesto: no standard_errors" in failed.err and failed.err.count("\n") == 1
+    assert not failed.out
+
+
+def test_two_learned_files_have_changes_with_errors_of_both(learned, tmp_path):
+    games = {"data": [{"file": "games.pgn", "sha256": "a" * 64}]}
+    one, two = written(tmp_path / "one.yaml", 2, **games), written(tmp_path / "two.yaml", 3, **games)
+    before, after = load_parameters(one), load_parameters(two)
+    error = np.sqrt(before.standard_errors**2 + after.standard_errors**2)
+    beyond, kept = evidence(before, after, error)
+    ran, said = done("diff", one, two), json.loads(done("diff", one, two, "--json").out)
+    assert (said["significant"], said["supported"]) == (beyond.sum(), kept.sum())
+    labels = before.layout.labels()
+    for row in said["rows"]:
+        for s, stage in enumerate(STAGES):
+            expected = error[s, labels.index(row["parameter"])]
+            assert row[stage]["change_error"] == (None if np.isnan(expected) else pytest.approx(expected, abs=1e-4))
+    assert "errors of changes are sqrt(a^2 + b^2)" in ran.out and "learned from games.pgn" in ran.out
+    first, second = ran.out.split("material.pawn ")[1:3]  # a table for each stage
+    pawn = before.layout.places[0].first
+    for s, text in enumerate((first, second)):
+        cells = text.split("\n")[0].split()
+        assert [float(cells[0]), float(cells[2])] == pytest.approx([before.weights[s, pawn], after.weights[s, pawn]], abs=0.0501)
+    assert "learned from games.pgn" not in done("diff", one, learned).out
+    assert "sqrt" not in done("diff", "classic", two).out
+
+
+def test_three_files_stand_side_by_side(learned, tmp_path):
+    other = written(tmp_path / "other.yaml", 4)
+    names = ("classic", learned, other)
+    files = [load_parameters(name) for name in names]
+    said = json.loads(done("diff", *names, "--json").out)
+    assert said["files"] == [str(name) for name in names]
+    labels = files[0].layout.labels()
+    for row in said["rows"]:
+        column = labels.index(row["parameter"])
+        for s, stage in enumerate(STAGES):
+            values = [p.weights[s, column] for p in files]
+            assert row[stage]["values"] == values
+            assert [part["change"] for part in row[stage]["changes"]] == pytest.approx(
+                [value - values[0] for value in values[1:]], abs=1e-4)
+            assert row[stage]["standard_errors"] == [None, *(
+                None if np.isnan(error) else error for error in (p.standard_errors[s, column] for p in files[1:]))]
+    for grid in said["grids"]:
+        s = STAGES.index(grid["stage"])
+        assert grid["values"] == [board(p.weights[s], p, grid["parameter"]).tolist() for p in files]
+    ran = done("diff", *names, "--all")
+    for s, (stage, text) in enumerate(zip(STAGES, ran.out.split("centipawns ")[1:], strict=True)):
+        assert text.split("\n")[0].split() == ["A", "B", "+/-", "B-A", "C", "+/-", "C-A"]
+        assert f"C = {other}: {stage}" in ran.out
+        cells = next(line for line in text.split("\n") if line.startswith("material.rook")).split()[1:]
+        assert [float(cells[i]) for i in (0, 1, 4)] == pytest.approx([p.weights[s, 3] for p in files], abs=0.0501)
+        assert float(cells[6].strip("*")) == pytest.approx(files[2].weights[s, 3] - files[0].weights[s, 3], abs=0.0501)
+    for name, blocks in grids_of(ran.out).items():
+        path, stage = name.split()
+        assert list(blocks) == ["A", "B", "C"]
+        for p, texts in zip(files, blocks.values(), strict=True):
+            np.testing.assert_allclose(np.char.rstrip(texts, "*").astype(float), board(p.weights[STAGES.index(stage)], p, path),
+                                       rtol=0, atol=0.5001)
+    failed = tuner("diff", *names, "tictactoe/zero")
+    assert failed.status == 2 and "tictactoe/zero is for tictactoe, but classic is for chess" in failed.err
+
+
+def test_the_headline_gives_the_first_numbers_in_units_of_the_first(learned):
+    ran = done("diff", "classic", learned)
+    head = ran.out.split("\n\n")[0].splitlines()
+    assert head[0] == "in units of material.pawn, mean of mg and eg" and head[1].split() == ["knight", "bishop", "rook", "queen"]
+    values = load_parameters("classic").weights.mean(axis=0)
+    assert head[2].split() == ["classic", *(f"{value / values[0]:.2f}" for value in values[1:5])]
+    ratio, *_ = (line for line in load_parameters(learned).learned["ratios"])
+    assert head[3].split()[:5] == ["learned.yaml", f"{ratio['ratio']:.2f}", f"({ratio['low']:.2f}", "to", f"{ratio['high']:.2f})"]
+    assert "in units of" not in done("diff", "tictactoe/zero", "tictactoe/classic").out
+
+
+@pytest.mark.parametrize("width", [80, 100])
+def test_nothing_is_cut_off_in_a_narrow_terminal(learned, monkeypatch, width):
+    wide = cells_of(done("diff", "classic", learned, "--all").out, " ")
+    monkeypatch.setattr("tuner.tables.PIPE_WIDTH", width)
+    out = done("diff", "classic", learned, "--all").out
+    assert "…" not in out
+    numbers = [line for line in out.splitlines() if re.match(r"[ \d+-]*\d[ \d+-]*$|\w+\.\w+", line)]
+    assert max(len(line.rstrip()) for line in numbers) <= width
+    for name, cells in wide.items():
+        lines = [line.split()[1:] for line in out.splitlines() if line.split()[:1] == [name]]
+        assert sum(lines, []) == cells[1:]
+
+
+def test_a_difference_leaves_out_what_hardly_moved(learned):
+    rows = json.loads(done("diff", "classic", learned, "--json").out)["rows"]
+    for least in (1, 20):
+        ran = done("diff", "classic", learned, "--least", least)
+        expected = {row["parameter"] for row in rows if max(abs(row[stage]["change"]) for stage in STAGES) >= least}
+        assert set(cells_of(ran.out, " ")) == expected
+        assert f"{len(rows) - len(expected)} numbers that moved by less than {least} cp are not shown" in ran.out
+    assert "no single number moved" in done("diff", learned, learned).out

@@ -1,0 +1,126 @@
+"""What is compared, and what counts as a finding, against statsmodels, simulation and by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.stats import norm
+from statsmodels.stats.multitest import multipletests
+
+from tests.tuner.support import LAYOUT
+from tuner.diff import compare, differences, shared_sources
+from tuner.evidence import error_of_change, weigh
+from tuner.headline import headline
+from tuner.parameters import Parameters
+
+STAGES = ("mg", "eg")
+MAN, KING = 0, 1  # columns
+
+
+def parameters(weights: np.ndarray, errors: np.ndarray | None = None, stages: tuple[str, ...] = STAGES, **learned) -> Parameters:
+    return Parameters("none", LAYOUT, stages, weights, standard_errors=errors, learned=learned)
+
+
+def drawn(seed: int, stages: int = 2) -> np.ndarray:
+    return np.random.default_rng(seed).normal(100, 40, (stages, LAYOUT.size))
+
+
+def test_the_evidence_of_changes_is_that_of_statsmodels():
+    random = np.random.default_rng(1)
+    error = random.uniform(0.5, 20, (3, 200))
+    change = error * (random.normal(0, 1, error.shape) + np.where(random.random(error.shape) < 0.1, 3.5, 0))
+    error[random.random(error.shape) < 0.1] = np.nan
+    error[random.random(error.shape) < 0.1] = 0
+    found = weigh(change, error)
+    tested = ~np.isnan(error) & (error != 0)
+    assert (found.tested == tested).all()
+    p = 2 * norm.sf(np.abs(change[tested]) / error[tested])
+    np.testing.assert_allclose(found.p[tested], p, rtol=1e-9)
+    assert np.isnan(found.p[~tested]).all() and not (found.significant | found.supported)[~tested].any()
+    assert (found.supported[tested] == multipletests(p, 0.05, "fdr_bh")[0]).all()
+    assert (found.significant[tested] == (np.abs(change[tested]) > 1.96 * error[tested])).all()
+    assert 0 < found.supported.sum() < found.significant.sum()
+
+
+def test_of_six_hundred_changes_at_most_one_in_twenty_that_are_supported_is_false():
+    random, shares, alone = np.random.default_rng(2), [], 0
+    real = np.arange(600) < 60
+    for _ in range(200):
+        found = weigh(random.normal(0, 1, 600) + 3.5 * real, np.ones(600))
+        shares.append((found.supported & ~real).sum() / max(found.supported.sum(), 1))
+        alone += (found.significant & ~real).sum()
+    assert 0.03 < np.mean(shares) < 0.055  # 5 % of those without an effect: 0.045
+    assert alone / 200 == pytest.approx(27, abs=1.5)  # what the headline number of 5 % means
+
+
+def test_the_error_of_a_change_is_that_of_a_difference_of_independent_numbers():
+    random = np.random.default_rng(3)
+    first, second = random.normal(50, 3, 200_000), random.normal(60, 4, 200_000)
+    combined = error_of_change(np.array([3.0]), np.array([4.0]), (1,))
+    assert combined == pytest.approx(5)
+    assert np.std(second - first) == pytest.approx(combined[0], rel=0.01)
+    a, b = np.array([3.0, np.nan, 0.0, 0.0]), np.array([0.0, 4.0, np.nan, 0.0])
+    assert error_of_change(a, b, (4,)).tolist() == pytest.approx([3, np.nan, np.nan, 0], nan_ok=True)
+    assert error_of_change(None, b, (4,)).tolist() == pytest.approx(b.tolist(), nan_ok=True)
+    assert error_of_change(a, None, (4,)).tolist() == pytest.approx(a.tolist(), nan_ok=True)
+    assert np.isnan(error_of_change(None, None, (4,))).all()
+
+
+def test_changes_of_all_files_are_judged_together():
+    """A change that is supported among few is not among many."""
+    start = drawn(4)
+    errors = np.full(start.shape, 1.0)
+    one = start.copy()
+    one[0, MAN] += 3.1  # p = 0.0019 < 0.05 / 18
+    alone = compare([parameters(start), parameters(one, errors)])
+    assert alone.evidence.supported.sum() == alone.evidence.supported[0, 0, MAN] == 1
+    many = compare([parameters(start), parameters(one, errors), *[parameters(start, errors)] * 3])
+    assert many.change.shape == (4, *start.shape)
+    assert many.evidence.significant.sum() == 1 and not many.evidence.supported.any()
+
+
+def test_what_is_not_identified_or_held_is_told_apart():
+    start = drawn(5)
+    errors = np.full(start.shape, 2.0)
+    errors[0, MAN], errors[0, KING] = np.nan, 0
+    found = differences(compare([parameters(start), parameters(start + 50, errors)]))
+    assert found["tested"] == start.size - 2
+    man, king = (next(row for row in found["rows"] if row["parameter"] == f"material.{name}") for name in ("man", "king"))
+    assert (man["mg"]["identified"], man["mg"]["standard_error"], man["mg"]["significant"], man["mg"]["interval"]) == (
+        False, None, None, None)
+    assert (king["mg"]["identified"], king["mg"]["standard_error"], king["mg"]["significant"]) == (True, 0, None)
+    assert (man["eg"]["identified"], man["eg"]["significant"], man["eg"]["supported"]) == (True, True, True)
+    assert man["eg"]["interval"] == pytest.approx([start[1, MAN] + 50 - 3.92, start[1, MAN] + 50 + 3.92], abs=1e-4)
+    plain = differences(compare([parameters(start), parameters(start + 50)]))
+    assert plain["tested"] == 0 and plain["rows"][0]["mg"]["identified"] is None
+
+
+def test_a_first_file_of_other_stages_is_taken_by_its_mean():
+    start, one = drawn(6), drawn(7, 1)
+    found = compare([parameters(start, np.ones_like(start)), parameters(one, np.ones_like(one), ("all",))])
+    np.testing.assert_allclose(found.change[0], one - start.mean(axis=0), atol=1e-4)
+    np.testing.assert_allclose(compare([parameters(one, stages=("all",)), parameters(start)]).change[0], start - one, atol=1e-4)
+
+
+def test_the_headline_is_in_units_of_the_first_number_and_brings_its_interval():
+    weights = drawn(8)
+    weights[:, MAN], weights[:, KING] = [80, 120], [300, 320]
+    line = {"parameter": "material.king", "to": "material.man", "ratio": 3.1, "low": 2.9, "high": 3.3}
+    values = headline(parameters(weights, ratios=[line]))
+    assert values == {"unit": "material.man", "values": [{"parameter": "material.king", "ratio": 3.1, "low": 2.9, "high": 3.3}]}
+    # what people edit into the file is no reason to fail; an interval round another number is none
+    for wrong in ([line | {"ratio": 4.0}], [line | {"low": "much"}], [line | {"high": 10**400}], [line | {"to": "files.open"}],
+                  [line | {"low": float("nan")}], ["material.king"], 7, None):
+        (value,) = headline(parameters(weights, ratios=wrong))["values"]
+        assert (value["ratio"], value["low"], value["high"]) == (3.1, None, None)
+    weights[:, MAN] = 0
+    assert headline(parameters(weights, ratios=[line]))["values"][0]["ratio"] is None
+
+
+def test_files_learned_from_the_same_games_are_recognised():
+    def learned(*hashes: str) -> Parameters:
+        return parameters(drawn(9), data=[{"file": f"{mark}.pgn", "sha256": mark * 64 if mark != "-" else "-"} for mark in hashes])
+
+    assert shared_sources([learned("a", "b"), learned("c", "b")]) == "b.pgn"
+    assert shared_sources([learned("a", "-"), learned("b", "-")]) is None  # standard input has no hash
+    assert shared_sources([learned("a", "a"), parameters(drawn(9)), parameters(drawn(9), data="lost")]) is None

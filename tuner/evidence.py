@@ -1,0 +1,58 @@
+"""What the data support: which changes are larger than the errors of the numbers explain."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+HALF_WIDTH = 1.96  # standard errors on either side: a 95 % interval
+FALSE_DISCOVERIES = 0.05  # expected share of changes called supported that are none
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """Arrays of one shape, an entry for each change.
+
+    `error` is the standard error of the change, NaN where the data do not identify it; `tested` where there is an error
+    that is not zero: a number that was held is no finding. `p` are two-sided normal p values, NaN where untested.
+    """
+
+    error: np.ndarray
+    tested: np.ndarray
+    z: np.ndarray
+
+    @cached_property
+    def significant(self) -> np.ndarray:
+        """Changes beyond their own 95 % interval."""
+        return self.tested & (self.z > HALF_WIDTH)
+
+    @cached_property
+    def p(self) -> np.ndarray:
+        from scipy.special import ndtr
+
+        return np.where(self.tested, 2 * ndtr(-self.z), np.nan)
+
+    @cached_property
+    def supported(self) -> np.ndarray:
+        """Changes that remain when the false discovery rate of all tested together is held at 5 % (Benjamini-Hochberg)."""
+        found = np.zeros(self.tested.shape, np.bool_)
+        if self.tested.any():
+            from scipy.stats import false_discovery_control
+
+            found[self.tested] = false_discovery_control(self.p[self.tested], method="bh") <= FALSE_DISCOVERIES
+        return found
+
+
+def weigh(change: np.ndarray, error: np.ndarray) -> Evidence:
+    """The evidence of changes with these standard errors: NaN where one is unknown, 0 where nothing was learnt."""
+    tested = np.isfinite(error) & (error > 0)
+    return Evidence(error, tested, np.divide(np.abs(change), error, out=np.zeros(change.shape), where=tested))
+
+
+def error_of_change(before: np.ndarray | None, after: np.ndarray | None, shape: tuple[int, ...]) -> np.ndarray:
+    """Standard errors of differences of independent numbers; a file without errors is taken as exact, two say nothing."""
+    if before is None and after is None:
+        return np.full(shape, np.nan)
+    return np.hypot(0.0 if before is None else before, 0.0 if after is None else after)

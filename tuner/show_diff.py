@@ -1,0 +1,205 @@
+"""The difference between parameter files as text: a headline, tables of single numbers, grids, and what the marks mean."""
+
+from __future__ import annotations
+
+import string
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from tuner.diff import Comparison, on_board, percent, shared_sources
+from tuner.evidence import HALF_WIDTH
+from tuner.headline import headline
+from tuner.layout import Place
+from tuner.tables import console, number, show_table, side_by_side, signed
+
+UNIDENTIFIED, UNSUPPORTED, MARK = "?", ".", "*"
+
+
+@dataclass(frozen=True)
+class View:
+    """What to show: numbers that moved by `least` centipawns, of these only `supported` ones; `names` of the files."""
+
+    names: tuple[str, ...]
+    least: float
+    supported: bool
+    markdown: bool
+
+    @property
+    def title(self) -> str:
+        return " -> ".join(self.names) if len(self.names) == 2 else ", ".join(
+            f"{letter} = {name}" for letter, name in zip(string.ascii_uppercase, self.names, strict=False))
+
+
+def show(found: Comparison, view: View) -> None:
+    """Print the comparison."""
+    _headline(found, view)
+    chosen = found.moved(view.least)
+    if view.supported:
+        chosen &= found.evidence.supported.any(axis=0)
+    hidden = _rows(found, view, chosen)
+    for place in found.places(True):
+        for s, stage in enumerate(found.stages):
+            if chosen[s, place.columns].any():
+                name = f"{place.path} {stage}"
+                print(f"**{name}**\n" if view.markdown else name)
+                print(side_by_side(_blocks(found, view, s, place), view.markdown) + "\n")
+    notes = _notes(found, view, hidden)
+    if view.markdown:
+        notes = [note.replace("\n ", "").replace(MARK, "\\" + MARK) + "\n" for note in notes]
+    print("\n".join(notes))
+
+
+def short_names(names: Sequence[str]) -> list[str]:
+    """File names without folders where that still tells them apart."""
+    last = [Path(name).name for name in names]
+    return last if len(set(last)) == len(last) else list(names)
+
+
+def _headline(found: Comparison, view: View) -> None:
+    lines = [headline(p) for p in found.files]
+    if lines[0] is None or all(value["ratio"] is None for line in lines for value in line["values"]):
+        return
+    rows = []
+    for name, line in zip(short_names(view.names), lines, strict=True):
+        rows.append([name, *(number(value["ratio"], 2) + (
+            "" if value["low"] is None else f" ({value['low']:.2f} to {value['high']:.2f})") for value in line["values"])])
+    mean = "" if len(found.stages) == 1 else f", mean of {' and '.join(found.stages)}"
+    show_table(f"in units of {lines[0]['unit']}{mean}", ["", *(value["parameter"].split(".")[1] for value in lines[0]["values"])],
+               rows, view.markdown)
+
+
+def _rows(found: Comparison, view: View, chosen: np.ndarray) -> int:
+    """Print the single numbers; returns how many are hidden."""
+    columns = [i for place in found.places(False) for i in range(place.first, place.first + place.size)]
+    shown = [i for i in columns if chosen[:, i].any()]
+    if not shown:
+        what = "no change of a single number is supported by the games" if view.supported else (
+            f"no single number moved by {view.least:g} centipawns or more")
+        print(f"{view.title}: {what}\n")
+        return len(columns)
+    stages, one_by_one = range(len(found.stages)), [[s] for s in range(len(found.stages))]
+    for group in [stages] if found.is_pair and not found.own_errors and _fits(found, view, shown) else one_by_one:
+        heads, cells = _table(found, view, shown, group)
+        title = view.title if len(group) == len(stages) else f"{view.title}: {found.stages[group[0]]}"
+        show_table(title, heads, cells, view.markdown, narrow=True)
+    return len(columns) - len(shown)
+
+
+def _table(found: Comparison, view: View, shown: Sequence[int], group: Sequence[int]) -> tuple[list[str], list[list[str]]]:
+    """Headings and rows of the numbers in some stages, beside each other."""
+    labels = found.layout.labels()
+    heads = ["centipawns", *(head for s in group for head in _heads(found, s))]
+    return heads, [[labels[i], *(cell for s in group for cell in _cells(found, view, s, i))] for i in shown]
+
+
+def _fits(found: Comparison, view: View, shown: Sequence[int]) -> bool:
+    """Whether the terminal has room for all stages beside each other."""
+    heads, rows = _table(found, view, shown, range(len(found.stages)))
+    width = sum(max(map(len, column)) + 1 for column in zip(heads, *rows, strict=True)) - 1
+    return view.markdown or width <= console().width
+
+
+def _heads(found: Comparison, s: int) -> list[str]:
+    """Headings of the cells that a stage has."""
+    first, *others = found.files
+    if found.is_pair:
+        ends = ["+/-"] if others[0].standard_errors is not None or found.own_errors else []
+        return ([found.stages[s], "+/-", "learned", "+/-", "change", "%", *ends] if found.own_errors else
+                [found.stages[s], "learned", "change", "%", *ends])
+    heads = ["A", "+/-"] if found.own_errors else ["A"]
+    for letter, p in zip(string.ascii_uppercase[1:], others, strict=False):
+        heads += [letter, "+/-", f"{letter}-A"] if p.standard_errors is not None else [letter, f"{letter}-A"]
+    return heads
+
+
+def _cells(found: Comparison, view: View, s: int, i: int) -> list[str]:
+    """The cells of a number in a stage, as `_heads` names them."""
+    values = [float(p.weights[s, i]) for p in found.files]
+    errors = [None if p.standard_errors is None else float(p.standard_errors[s, i]) for p in found.files]
+    marks = found.evidence.supported if view.supported else found.evidence.significant
+    if found.is_pair:
+        change, error = float(found.change[0, s, i]), float(found.evidence.error[0, s, i])
+        if view.supported and not marks[0, s, i]:
+            middle = [UNSUPPORTED, ""]
+        else:
+            part = percent(values[0], change)
+            middle = [signed(change) + MARK * bool(marks[0, s, i]), (signed(part, 0) or "0") if signed(change) else ""]
+        if found.own_errors:
+            return [number(values[0]), _error(errors[0]), number(values[1]), _error(errors[1]), *middle, _error(error)]
+        return [number(values[0]), number(values[1]), *middle, *([] if errors[1] is None else [_error(errors[1])])]
+    cells = [number(values[0]), *([] if errors[0] is None else [_error(errors[0])])]
+    for k, (value, error) in enumerate(zip(values[1:], errors[1:], strict=True)):
+        dotted = view.supported and not marks[k, s, i]
+        cells += [number(value), *([] if error is None else [_error(error)]),
+                  UNSUPPORTED if dotted else signed(float(found.change[k, s, i])) + MARK * bool(marks[k, s, i])]
+    return cells
+
+
+def _error(error: float | None, digits: int = 1) -> str:
+    """Half of a 95 % interval from a standard error."""
+    if error is None:
+        return ""
+    if np.isnan(error):
+        return UNIDENTIFIED
+    if error == 0:
+        return "held"
+    return number(HALF_WIDTH * error, digits) if HALF_WIDTH * error >= 0.5 * 10**-digits else f"<{10**-digits:g}"
+
+
+def _blocks(found: Comparison, view: View, s: int, place: Place) -> list[tuple[str, list[list[str]]]]:
+    """The grids of a table: initial, learned, change, error for two files; the values of each for more."""
+    marks = found.evidence.supported if view.supported else found.evidence.significant
+
+    def grid(k: int, numbers: np.ndarray, text) -> list[list[str]]:
+        """Cells by `text(number, marked)`; without those that are not supported, for files after the first."""
+        pairs = zip(on_board(numbers, place), on_board(marks[max(k, 1) - 1, s], place), strict=True)
+        return [[UNSUPPORTED if view.supported and k and not marked else text(value, bool(marked))
+                 for value, marked in zip(*pair, strict=True)] for pair in pairs]
+
+    def plain(value: float, marked: bool) -> str:
+        return number(value, 0)
+
+    def moved(value: float, marked: bool) -> str:
+        return (signed(value, 0) or "0") + MARK * marked
+
+    weights = [p.weights[s] for p in found.files]
+    if found.is_pair:
+        blocks = [("initial", grid(0, weights[0], plain)), ("learned", grid(1, weights[1], plain)),
+                  ("change", grid(1, found.change[0, s], moved))]
+        if found.own_errors or found.files[1].standard_errors is not None:
+            blocks.append(("+/-", grid(1, found.evidence.error[0, s], lambda error, marked: _error(error, 0))))
+        return blocks
+    return [("A", grid(0, weights[0], plain)), *(
+        (letter, grid(k, weights[k], lambda value, marked: number(value, 0) + MARK * marked))
+        for k, letter in enumerate(string.ascii_uppercase[1:len(weights)], 1))]
+
+
+def _notes(found: Comparison, view: View, hidden: int) -> list[str]:
+    """What the marks mean, and what is not shown."""
+    evidence, notes = found.evidence, []
+    tested = int(evidence.tested.sum())
+    errors = [p for p in found.files if p.standard_errors is not None]
+    if errors:
+        notes.append(f"+/- is a 95 % interval; {UNIDENTIFIED} not identified: the games do not tell the number; held: not learnt")
+    else:
+        notes.append("none of the files has standard errors, so nothing tells which changes are more than chance")
+    if tested and view.supported:
+        notes.append(f"{MARK} {int(evidence.supported.sum()):,} of {tested:,} changes are more than chance explains; of such at "
+                     "most 5 % are false on average\n"
+                     "  (Benjamini-Hochberg over all identified numbers, two-sided normal p values)")
+    elif tested:
+        notes.append(f"{MARK} more than 1.96 standard errors: {int(evidence.significant.sum()):,} of {tested:,} changes; by "
+                     f"chance up to {0.05 * tested:.0f}, see --significant")
+    if found.own_errors and len(errors) > 1:
+        notes.append("errors of changes are sqrt(a^2 + b^2) of both files' errors, which assumes different games")
+        name = shared_sources(errors)
+        if name is not None:
+            notes.append(f"but two of these files were learned from {name}: errors of changes, and {MARK}, are only rough")
+    if hidden and view.supported:
+        notes.append(f"{hidden} single numbers are not shown; in tables {UNSUPPORTED} is a number without such a change")
+    elif hidden:
+        notes.append(f"{hidden} numbers that moved by less than {view.least:g} cp are not shown; --all shows all")
+    return notes
