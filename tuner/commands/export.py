@@ -1,0 +1,90 @@
+"""Write a parameter file as text that engines read: C, Rust, JSON, UCI options, or settings for SPSA."""
+
+from __future__ import annotations
+
+import argparse
+
+from tuner.options import add_term_options, between
+
+MOST_DECIMALS = 6
+NUMBERED = ("uci", "spsa")  # formats in which every number has a name of its own
+
+EXAMPLE = """example:
+  tuner export learned.yaml --format c -o weights.h
+  tuner export learned.yaml --format rust --scale-to 100 --flip
+  tuner export learned.yaml --format spsa > spsa.txt
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("params", metavar="PARAMS", help="parameter file, or a bundled one")
+    parser.add_argument("--format", choices=("c", "rust", "json", "uci", "spsa"), required=True,
+                        help="c, rust: constant arrays; json: nested names; uci: spin options, and commands that set them; "
+                             "spsa: lines `name, int, default, min, max, c_end, r_end`, as OpenBench takes them")
+    parser.add_argument("-o", "--output", metavar="FILE", help="write there instead of to standard output")
+    parser.add_argument("--scale-to", type=between(0, 1e6, "100"), metavar="N",
+                        help="multiply all numbers so that the first one is N, as the mean of its stages")
+    parser.add_argument("--decimals", type=int, choices=range(MOST_DECIMALS + 1), default=0, metavar="N",
+                        help=f"round to so many decimals, 0 to {MOST_DECIMALS} (default: 0, whole numbers)")
+    parser.add_argument("--flip", action="store_true",
+                        help="tables with their last row first; otherwise the row nearest to the owner's side is first")
+    add_term_options(parser)
+
+
+def run(arguments: argparse.Namespace) -> dict:
+    import sys
+    from pathlib import Path
+
+    from games.streams import InputError
+    from tuner.engine import load_parameters, parameter_path
+    from tuner.export.numbers import heading, rounded, rounding_line
+    from tuner.export.settings import json_text, spsa_text, uci_text
+    from tuner.export.source import c_text, rust_text
+    from tuner.files import replace_file
+    from tuner.options import one_line
+
+    form, output = arguments.format, arguments.output
+    if form in NUMBERED and arguments.flip:
+        raise InputError(f"--flip: in --format {form} every number has its name, and no order; leave it out")
+    if form == "uci" and arguments.decimals:
+        raise InputError(f"--decimals {arguments.decimals}: options of UCI are whole numbers; --scale-to N makes them finer")
+    path = parameter_path(arguments.params)
+    parameters = load_parameters(path, arguments.terms)
+    if output is not None:
+        _require_other(Path(output), path)
+    r = rounded(parameters, arguments.scale_to, arguments.decimals, arguments.flip)
+    write = {"c": c_text, "rust": rust_text, "json": json_text, "uci": uci_text, "spsa": spsa_text}[form]
+    text = write(r, str(arguments.params))
+    if output is not None:
+        try:
+            replace_file(Path(output), text)
+        except OSError as problem:
+            raise InputError(f"{output}: cannot be written: {problem.strerror}") from None
+    result = {"file": str(path), "format": form, "output": output, "numbers": int(r.weights.size), "factor": r.factor,
+              "scale": r.scale, "decimals": r.decimals, "largest_rounding": r.largest, "mean_rounding": r.mean,
+              **({"text": text} if output is None else {})}
+    if not arguments.json:
+        if output is None:
+            sys.stdout.write(text)
+        else:
+            print(f"wrote {one_line(output)}: {r.weights.size:,} numbers for {form}, {rounding_line(r)}")
+    # what the format or the pipe has no place for
+    notes = heading(r, str(arguments.params), tables=False) if form == "spsa" else [rounding_line(r)] if output is None else []
+    for note in notes:
+        print(note, file=sys.stderr)
+    return result
+
+
+def _require_other(output, source) -> None:
+    """InputError if the file cannot be written or is a parameter file that would be replaced."""
+    import os
+
+    from games.streams import InputError
+    from tuner.engine import BUNDLED
+    from tuner.files import require_writable
+
+    if os.path.exists(output) and os.path.samefile(output, source):
+        raise InputError(f"{output}: is the parameter file itself; choose another name")
+    if output.resolve().is_relative_to(BUNDLED):
+        raise InputError(f"{output}: lies among the bundled parameter files; choose another place")
+    require_writable(output, ())

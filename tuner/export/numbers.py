@@ -1,0 +1,116 @@
+"""What is exported: the weights, multiplied and rounded, with what rounding did to them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from games.streams import InputError
+from tuner import __version__
+from tuner.layout import Place
+from tuner.options import one_line
+from tuner.parameters import Parameters
+
+LARGEST = 2**31 - 1  # what an int holds
+
+
+@dataclass(frozen=True)
+class Rounded:
+    """Weights (stages, columns) as they are exported, times `factor` and rounded to `decimals`.
+
+    `flipped`: tables have their last row first. `largest` and `mean` are the absolute errors of rounding, in exported units.
+    """
+
+    parameters: Parameters
+    weights: np.ndarray
+    factor: float
+    decimals: int
+    flipped: bool
+    largest: float
+    mean: float
+
+    @property
+    def stages(self) -> tuple[str, ...]:
+        return self.parameters.stages
+
+    @property
+    def scale(self) -> float:
+        """v = tanh(scale * evaluation) of the exported numbers."""
+        return self.parameters.scale / self.factor
+
+    def numbers(self, place: Place) -> list[list[float]]:
+        """The numbers of a parameter: a list for each stage, row after row, in the order that was asked for."""
+        values = self.weights[:, place.columns].reshape(-1, *place.shape)
+        if self.flipped and len(place.shape) > 1:
+            values = values[..., ::-1, :]
+        return values.reshape(len(self.stages), -1).tolist()
+
+    def text(self, value: float) -> str:
+        """A number with as many decimals as it was rounded to."""
+        return f"{value:.{self.decimals}f}"
+
+
+def rounded(p: Parameters, scale_to: float | None = None, decimals: int = 0, flipped: bool = False) -> Rounded:
+    """The weights for export; with `scale_to` multiplied so that the first number is that, as the mean of its stages."""
+    factor = 1.0
+    if scale_to is not None:
+        first = float(p.weights[:, 0].mean())
+        if first <= 0:
+            raise InputError(f"--scale-to {scale_to:g}: {p.layout.labels()[0]} is {first:g} (mean of its stages), expected a "
+                             "positive number to be multiplied")
+        factor = scale_to / first
+    exact = p.weights * factor
+    weights = np.round(exact, decimals) + 0.0  # not -0
+    if np.abs(weights).max() > LARGEST:
+        raise InputError(f"--scale-to {scale_to:g}: makes numbers of {np.abs(weights).max():,.0f}, expected at most {LARGEST:,}")
+    error = np.round(np.abs(weights - exact), 9)
+    return Rounded(p, weights, factor, decimals, flipped, float(error.max()), float(error.mean()))
+
+
+def rounding_line(r: Rounded) -> str:
+    """What rounding did, in a line."""
+    unit = "centipawns" if r.factor == 1 else "units of the export"
+    kind = "whole numbers" if r.decimals == 0 else f"{r.decimals} decimals"
+    return f"rounded to {kind}: errors of at most {r.largest:.3g}, on average {r.mean:.3g} {unit}"
+
+
+def heading(r: Rounded, name: str, tables: bool = True) -> list[str]:
+    """Lines to stand on top: where the numbers come from and what they mean."""
+    p = r.parameters
+    learned = p.learned if isinstance(p.learned, dict) else {}
+    lines = [f"{name}: parameters of {p.game}, exported by evaltune {__version__}"]
+    if learned.get("command"):
+        lines.append(f"learned by: {learned['command']} (version {learned.get('version', 'unknown')})")
+    lines.append(rounding_line(r))
+    if r.factor != 1:
+        lines.append(f"multiplied by {r.factor:.6g} so that {p.layout.labels()[0]} is {p.weights[:, 0].mean() * r.factor:g}"
+                     + (", the mean of its stages" if len(r.stages) > 1 else ""))
+    lines.append(f"probability of winning: 1 / (1 + exp(-{2 * r.scale:.6g} * evaluation)), a draw counting one half")
+    if tables:
+        if len(r.stages) > 1:
+            lines.append(f"stages in this order: {', '.join(r.stages)}")
+        side = "the row farthest from the owner's side first" if r.flipped else "the row nearest to the owner's side first"
+        lines.append(f"tables row by row as seen by the side that owns the piece, {side}, in each row the first column first")
+    return [one_line(str(line)) for line in lines]
+
+
+def spin_limits(r: Rounded) -> tuple[np.ndarray, np.ndarray]:
+    """Least and greatest whole numbers (stages, columns) that the file's bounds allow, the exported ones among them."""
+    low, high = r.parameters.limits()
+    return (np.minimum(np.ceil(low * r.factor - 1e-9), np.floor(r.weights)),
+            np.maximum(np.floor(high * r.factor + 1e-9), np.ceil(r.weights)))
+
+
+def each_number(r: Rounded) -> list[tuple[str, int, int]]:
+    """Name, stage and column of every number: `material.knight.mg`, `pawns.passed[3].eg`; of one stage `lines.win`."""
+    ends = [f".{stage}" for stage in r.stages] if len(r.stages) > 1 else [""]
+    return [(label + end, s, column) for column, label in enumerate(r.parameters.layout.labels())
+            for s, end in enumerate(ends)]
+
+
+def whole(value: float) -> int:
+    """A number that has been rounded, as an int."""
+    assert math.isfinite(value) and value == int(value)
+    return int(value)

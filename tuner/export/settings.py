@@ -1,0 +1,76 @@
+"""Weights as JSON, as options of a UCI engine, and as settings for SPSA tuners such as OpenBench."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from tuner.export.numbers import Rounded, each_number, heading, spin_limits, whole
+
+LEAST_RANGE = 50.0  # centipawns on either side of a number that SPSA may move within
+RANGE_SHARE = 0.1  # of the range, for a first perturbation where no error is known
+LEAST_STEP = 0.5  # a whole number is not perturbed by less
+LEARNING_RATE = 0.002  # at the end, as OpenBench proposes
+
+
+def json_text(r: Rounded, name: str) -> str:
+    """Nested names: term, parameter, and for each stage a number or the list of its numbers. A parameter is on one line."""
+    places = r.parameters.layout.places
+    top = {"about": heading(r, name), "game": r.parameters.game, "stages": list(r.stages), "scale": float(f"{r.scale:.6g}"),
+           "shapes": {place.path: list(place.shape) for place in places if place.shape}}
+    terms: dict[str, list[str]] = {}
+    for place in places:
+        stages = [[whole(value) if r.decimals == 0 else value for value in stage] for stage in r.numbers(place)]
+        plain = {stage: values if place.shape else values[0] for stage, values in zip(r.stages, stages, strict=True)}
+        terms.setdefault(place.term, []).append(f"   {json.dumps(place.name)}: {json.dumps(plain, allow_nan=False)}")
+    lines = [f" {json.dumps(key)}: {json.dumps(value, allow_nan=False)}," for key, value in top.items()]
+    inner = ",\n".join(f"  {json.dumps(term)}: {{\n" + ",\n".join(entries) + "\n  }" for term, entries in terms.items())
+    return "\n".join(["{", *lines, ' "weights": {', inner, " }", "}"]) + "\n"
+
+
+def uci_text(r: Rounded, name: str) -> str:
+    """What the engine says, `option name ... type spin ...`, then what sets each option: `setoption name ... value ...`."""
+    low, high = spin_limits(r)
+    numbers = each_number(r)
+    options = [f"option name {label} type spin default {whole(r.weights[s, i])} min {whole(low[s, i])} max {whole(high[s, i])}"
+               for label, s, i in numbers]
+    settings = [f"setoption name {label} value {whole(r.weights[s, i])}" for label, s, i in numbers]
+    return "\n".join([*(f"info string {line}" for line in heading(r, name, tables=False)), *options, "", *settings]) + "\n"
+
+
+def spsa_text(r: Rounded, name: str = "") -> str:
+    """Lines `name, int, default, min, max, c_end, r_end`, and nothing else, which these tuners would not take.
+
+    c_end, the last perturbation, is twice the standard error where the file has one, otherwise a tenth of the range. The
+    range is that of the file's bounds; without them half the number, at least 50 centipawns, and room for perturbations.
+    """
+    kind = "int" if r.decimals == 0 else "float"
+    errors = np.full(r.weights.shape, np.nan) if r.parameters.standard_errors is None else r.parameters.standard_errors
+    bounded = np.zeros(r.weights.shape, np.bool_)
+    for pattern, _ in r.parameters.bounds:
+        bounded |= r.parameters.mask((pattern,))
+    low, high = r.parameters.limits()
+    lines = []
+    for label, s, i in each_number(r):
+        value, error = float(r.weights[s, i]), float(errors[s, i]) * r.factor
+        step = 2 * error if error > 0 else None
+        if bounded[s, i]:
+            ends = low[s, i] * r.factor, high[s, i] * r.factor
+        else:
+            half = max(abs(value) / 2, LEAST_RANGE * r.factor, 2 * (step or 0.0))
+            ends = value - half, value + half
+        ends = min(_outward(ends[0], r.decimals, math.floor), value), max(_outward(ends[1], r.decimals, math.ceil), value)
+        span = ends[1] - ends[0]
+        step = RANGE_SHARE * span if step is None else min(step, span / 2)
+        step = max(step, LEAST_STEP) if r.decimals == 0 else step
+        lines.append(f"{label}, {kind}, {r.text(value)}, {r.text(ends[0])}, {r.text(ends[1])}, {step:.3g}, {LEARNING_RATE:g}")
+    return "\n".join(lines) + "\n"
+
+
+def _outward(value: float, decimals: int, towards: Callable[[float], int]) -> float:
+    """A limit with so many decimals."""
+    unit = 10.0**decimals
+    return towards(round(value * unit, 6)) / unit
