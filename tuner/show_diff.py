@@ -5,7 +5,6 @@ from __future__ import annotations
 import string
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
@@ -52,23 +51,22 @@ def show(found: Comparison, view: View) -> None:
     print("\n".join(notes))
 
 
-def short_names(names: Sequence[str]) -> list[str]:
-    """File names without folders where that still tells them apart."""
-    last = [Path(name).name for name in names]
-    return last if len(set(last)) == len(last) else list(names)
-
-
 def _headline(found: Comparison, view: View) -> None:
+    """The single numbers of the first term, a column for each file."""
     lines = [headline(p) for p in found.files]
     if lines[0] is None or all(value["ratio"] is None for line in lines for value in line["values"]):
         return
-    rows = []
-    for name, line in zip(short_names(view.names), lines, strict=True):
-        rows.append([name, *(number(value["ratio"], 2) + (
-            "" if value["low"] is None else f" ({value['low']:.2f} to {value['high']:.2f})") for value in line["values"])])
+    heads = ["initial", "learned"] if found.is_pair else string.ascii_uppercase[:len(lines)]
     mean = "" if len(found.stages) == 1 else f", mean of {' and '.join(found.stages)}"
-    show_table(f"in units of {lines[0]['unit']}{mean}", ["", *(value["parameter"].split(".")[1] for value in lines[0]["values"])],
-               rows, view.markdown)
+    title = f"in units of {lines[0]['unit']}{mean}"
+    show_table(title if found.is_pair else f"{view.title}: {title}", ["", *heads], [
+        [values[0]["parameter"], *(_ratio(value) for value in values)]
+        for values in zip(*(line["values"] for line in lines), strict=True)], view.markdown)
+
+
+def _ratio(value: dict) -> str:
+    interval = "" if value["low"] is None else f" [{value['low']:.2f}, {value['high']:.2f}]"
+    return number(value["ratio"], 2) + interval
 
 
 def _rows(found: Comparison, view: View, chosen: np.ndarray) -> int:

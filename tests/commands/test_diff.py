@@ -254,12 +254,15 @@ def test_three_files_stand_side_by_side(learned, tmp_path):
 
 def test_the_headline_gives_the_first_numbers_in_units_of_the_first(learned):
     ran = done("diff", "classic", learned)
-    head = ran.out.split("\n\n")[0].splitlines()
-    assert head[0] == "in units of material.pawn, mean of mg and eg" and head[1].split() == ["knight", "bishop", "rook", "queen"]
-    values = load_parameters("classic").weights.mean(axis=0)
-    assert head[2].split() == ["classic", *(f"{value / values[0]:.2f}" for value in values[1:5])]
-    ratio, *_ = (line for line in load_parameters(learned).learned["ratios"])
-    assert head[3].split()[:5] == ["learned.yaml", f"{ratio['ratio']:.2f}", f"({ratio['low']:.2f}", "to", f"{ratio['high']:.2f})"]
+    title, heads, *rows = ran.out.split("\n\n")[0].splitlines()
+    assert title == "in units of material.pawn, mean of mg and eg" and heads.split() == ["initial", "learned"]
+    before, after = (load_parameters(name).weights.mean(axis=0) for name in ("classic", learned))
+    pieces = ["knight", "bishop", "rook", "queen"]
+    (ratio,) = load_parameters(learned).learned["ratios"]
+    for i, (name, row) in enumerate(zip(pieces, rows, strict=True), 1):
+        interval = [f"[{ratio['low']:.2f},", f"{ratio['high']:.2f}]"] if name == "knight" else []
+        assert row.split() == [f"material.{name}", f"{before[i] / before[0]:.2f}", f"{after[i] / after[0]:.2f}", *interval]
+    assert done("diff", "classic", learned, "pesto").out.split("\n")[1].split() == ["A", "B", "C"]
     assert "in units of" not in done("diff", "tictactoe/zero", "tictactoe/classic").out
 
 
@@ -272,7 +275,7 @@ def test_nothing_is_cut_off_in_a_narrow_terminal(learned, monkeypatch, width):
     numbers = [line for line in out.splitlines() if re.match(r"[ \d+-]*\d[ \d+-]*$|\w+\.\w+", line)]
     assert max(len(line.rstrip()) for line in numbers) <= width
     for name, cells in wide.items():
-        lines = [line.split()[1:] for line in out.splitlines() if line.split()[:1] == [name]]
+        lines = [line.split()[1:] for line in out.partition("centipawns")[2].splitlines() if line.split()[:1] == [name]]
         assert sum(lines, []) == cells[1:]
 
 

@@ -119,7 +119,8 @@ def test_the_headline_is_in_units_of_the_first_number_and_brings_its_interval():
 
 def test_files_learned_from_the_same_games_are_recognised():
     def learned(*hashes: str) -> Parameters:
-        return parameters(drawn(9), data=[{"file": f"{mark}.pgn", "sha256": mark * (64 if mark != "-" else 1)} for mark in hashes])
+        data = [{"file": f"{mark}.pgn", "sha256": mark * (64 if mark != "-" else 1)} for mark in hashes]
+        return parameters(drawn(9), data=data)
 
     assert shared_sources([learned("a", "b"), learned("c", "b")]) == "b.pgn"
     assert shared_sources([learned("a", "-"), learned("b", "-")]) is None  # standard input has no hash
