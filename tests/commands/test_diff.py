@@ -287,3 +287,9 @@ def test_a_difference_leaves_out_what_hardly_moved(learned):
         assert set(cells_of(ran.out, " ")) == expected
         assert f"{len(rows) - len(expected)} numbers that moved by less than {least} cp are not shown" in ran.out
     assert "no single number moved" in done("diff", learned, learned).out
+
+
+def test_a_line_end_in_the_name_of_a_file_stays_out_of_the_tables(learned, tmp_path):
+    odd = tmp_path / "two\nlines.yaml"
+    odd.write_bytes(learned.read_bytes())
+    assert "two\\nlines.yaml" in done("diff", "classic", odd).out and "two\n" not in done("diff", "classic", odd, learned).out

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from tuner.options import add_term_options, count
+from tuner.options import add_term_options, count, one_line
 
 LEAST = 1  # centipawns
 MOST_FILES = 26  # that letters tell apart
@@ -62,5 +62,5 @@ def run(arguments: argparse.Namespace) -> dict:
         least = 0 if arguments.all else arguments.least
         if least is None:
             least = 0 if arguments.significant else LEAST
-        show(found, View(names, least, arguments.significant, arguments.format == "markdown"))
+        show(found, View(tuple(one_line(name) for name in names), least, arguments.significant, arguments.format == "markdown"))
     return result
