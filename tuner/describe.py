@@ -36,7 +36,8 @@ def describe(start: str, output: Path, data: Dataset, options: TuneOptions, resu
 
     return {
         "command": "tuner " + shlex.join(sys.argv[1:]), "version": __version__, "seed": options.seed, "start": str(start),
-        "output": str(output), "data": data.manifest["sources"], "method": options.method,
+        "output": str(output), **({"run": str(options.run)} if options.run else {}),
+        "data": data.manifest["sources"], "method": options.method,
         **({"depth": options.depth, "lambda": options.trace or 0.0} if options.method != "logistic" else {}),
         "loss": result.problem.objective, "learner": options.learner, "iterations": len(result.history) - 1,
         "games": result.games, "positions": result.positions,
@@ -74,5 +75,7 @@ def result_lines(result: dict) -> list[str]:
         lines.append(f"bootstrap {check['replicates']} times: its errors are {check['median']:.2f} of those told (middle half "
                      f"{check['low']:.2f} to {check['high']:.2f})")
     lines += result["advice"]
+    if result.get("run"):
+        lines.append(f"look at it: tuner report {shlex.quote(result['run'])}")
     lines.append(f"see what changed: tuner diff {shlex.quote(result['start'])} {shlex.quote(result['output'])}")
     return lines

@@ -48,7 +48,7 @@ def tune(start: str, sources: Sequence[str], output: Path, options: TuneOptions)
         if options.bootstrap:
             display.begin("drawing games again", options.bootstrap)
             plain["bootstrap"] = checked_errors(result, options.bootstrap, options.seed, display.counting)
-        learned = {key: value for key, value in plain.items() if key not in ("output", "advice")}
+        learned = {key: value for key, value in plain.items() if key not in ("output", "run", "advice")}
         write_parameters(output, result.parameters.with_weights(result.parameters.weights, learned=learned))
         if options.run:
             display.begin("judging")

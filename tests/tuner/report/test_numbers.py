@@ -7,7 +7,7 @@ import math
 import pytest
 
 from tests.tuner.report.support import findings, learned_from
-from tuner.diff import differences
+from tuner.diff import compare, differences
 from tuner.engine import load_parameters
 from tuner.report.numbers import curves, rows, values
 
@@ -19,7 +19,7 @@ def pair():
 
 
 def test_rows_are_those_of_diff(pair):
-    expected = [(row["parameter"], stage, row[stage]) for row in differences(*pair)["rows"] for stage in ("mg", "eg")]
+    expected = [(row["parameter"], stage, row[stage]) for row in differences(compare(pair))["rows"] for stage in ("mg", "eg")]
     found = rows(*pair)
     assert len(found) == len(expected) == 462
     kinds = set()
