@@ -8,10 +8,11 @@ from functools import cached_property
 
 import numpy as np
 
-from tuner.evidence import FALSE_DISCOVERIES, HALF_WIDTH, Evidence, error_of_change, weigh
+from tuner.evidence import FALSE_DISCOVERIES, Evidence, error_of_change, weigh
 from tuner.headline import headline
 from tuner.layout import Layout, Place
 from tuner.parameters import Parameters, tapered, untapered
+from tuner.quantile import reach
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,8 @@ def compare(files: Sequence[Parameters]) -> Comparison:
         first = untapered(first) if len(others[0].stages) == 1 else tapered(first, others[0].stages)
     change = np.round([p.weights - first.weights for p in others], 4)
     error = np.array([error_of_change(first.standard_errors, p.standard_errors, p.weights.shape) for p in others])
-    return Comparison((first, *others), change, weigh(change, error))
+    furthest = np.array([max(reach(first), reach(p)) for p in others])[:, None, None]
+    return Comparison((first, *others), change, weigh(change, error, furthest))
 
 
 def differences(found: Comparison, supported: bool = False) -> dict:
@@ -91,8 +93,8 @@ def _entry(found: Comparison, s: int, column: int) -> dict:
     errors = [None if p.standard_errors is None else float(p.standard_errors[s, column]) for p in found.files]
     known = [None if error is None or np.isnan(error) else error for error in errors]
     identified = [None if error is None else not np.isnan(error) for error in errors]
-    intervals = [[round(value - HALF_WIDTH * error, 4), round(value + HALF_WIDTH * error, 4)] if error else None
-                 for value, error in zip(values, known, strict=True)]
+    intervals = [[round(value - reach(p) * error, 4), round(value + reach(p) * error, 4)] if error else None
+                 for p, value, error in zip(found.files, values, known, strict=True)]
     changes = [_change(found, k, s, column) for k in range(len(values) - 1)]
     if found.is_pair:
         return {"initial": values[0], "learned": values[1], **changes[0], "initial_standard_error": known[0],

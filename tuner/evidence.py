@@ -7,7 +7,8 @@ from functools import cached_property
 
 import numpy as np
 
-HALF_WIDTH = 1.96  # standard errors on either side: a 95 % interval
+from tuner.quantile import NORMAL
+
 FALSE_DISCOVERIES = 0.05  # expected share of changes called supported that are none
 
 
@@ -16,23 +17,25 @@ class Evidence:
     """Arrays of one shape, an entry for each change.
 
     `error` is the standard error of the change, NaN where the data do not identify it; `tested` where there is an error
-    that is not zero: a number that was held is no finding. `p` are two-sided normal p values, NaN where untested.
+    that is not zero: a number that was held is no finding. `reach` is how many errors a 95 % interval goes to either side.
+    `p` are two-sided p values, NaN where untested: normal ones, as much larger as the reach is where games are few.
     """
 
     error: np.ndarray
     tested: np.ndarray
     z: np.ndarray
+    reach: float | np.ndarray = NORMAL
 
     @cached_property
     def significant(self) -> np.ndarray:
         """Changes beyond their own 95 % interval."""
-        return self.tested & (self.z > HALF_WIDTH)
+        return self.tested & (self.z > self.reach)
 
     @cached_property
     def p(self) -> np.ndarray:
         from scipy.special import ndtr
 
-        return np.where(self.tested, 2 * ndtr(-self.z), np.nan)
+        return np.where(self.tested, 2 * ndtr(-self.z * NORMAL / self.reach), np.nan)
 
     @cached_property
     def supported(self) -> np.ndarray:
@@ -45,10 +48,10 @@ class Evidence:
         return found
 
 
-def weigh(change: np.ndarray, error: np.ndarray) -> Evidence:
+def weigh(change: np.ndarray, error: np.ndarray, reach: float | np.ndarray = NORMAL) -> Evidence:
     """The evidence of changes with these standard errors: NaN where one is unknown, 0 where nothing was learnt."""
     tested = np.isfinite(error) & (error > 0)
-    return Evidence(error, tested, np.divide(np.abs(change), error, out=np.zeros(change.shape), where=tested))
+    return Evidence(error, tested, np.divide(np.abs(change), error, out=np.zeros(change.shape), where=tested), reach)
 
 
 def error_of_change(before: np.ndarray | None, after: np.ndarray | None, shape: tuple[int, ...]) -> np.ndarray:

@@ -11,7 +11,8 @@ from tuner.fit import FitResult
 from tuner.identify import identify
 from tuner.judge import calibration, change_of_loss
 from tuner.layout import Layout
-from tuner.uncertainty import FEW_GAMES, Uncertainty, ratios
+from tuner.quantile import FEW_GAMES
+from tuner.uncertainty import Uncertainty, ratios
 
 HALF = 4  # times as many games have half the error
 
@@ -69,7 +70,8 @@ def advice(result: FitResult) -> list[str]:
         lines.append(f"halving the standard errors takes about {(HALF - 1) * games:,} more games of this kind")
         inflation = _inflation(result.uncertainty)
         if inflation:
-            lines.append(f"errors that took positions for independent would be {inflation:.1f} times too small")
+            lines.append(f"errors that took positions for independent would be {max(inflation, 1 / inflation):.1f} times too "
+                         + ("small" if inflation >= 1 else "large"))
         if games < FEW_GAMES:
             lines.append(f"only {games} games: intervals reach further (Student's t), and are rough all the same")
     if change and change["high"] is not None:

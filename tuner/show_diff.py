@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from tuner.diff import Comparison, on_board, percent, shared_sources
-from tuner.evidence import HALF_WIDTH
 from tuner.headline import headline
 from tuner.layout import Place
+from tuner.quantile import reach
 from tuner.tables import console, number, show_table, side_by_side, signed
 
 UNIDENTIFIED, UNSUPPORTED, MARK = "?", ".", "*"
@@ -116,10 +116,10 @@ def _heads(found: Comparison, s: int) -> list[str]:
 def _cells(found: Comparison, view: View, s: int, i: int) -> list[str]:
     """The cells of a number in a stage, as `_heads` names them."""
     values = [float(p.weights[s, i]) for p in found.files]
-    errors = [None if p.standard_errors is None else float(p.standard_errors[s, i]) for p in found.files]
+    errors = [None if p.standard_errors is None else reach(p) * float(p.standard_errors[s, i]) for p in found.files]
     marks = found.evidence.supported if view.supported else found.evidence.significant
     if found.is_pair:
-        change, error = float(found.change[0, s, i]), float(found.evidence.error[0, s, i])
+        change, error = float(found.change[0, s, i]), float((found.evidence.reach * found.evidence.error)[0, s, i])
         if view.supported and not marks[0, s, i]:
             middle = [UNSUPPORTED, ""]
         else:
@@ -137,14 +137,14 @@ def _cells(found: Comparison, view: View, s: int, i: int) -> list[str]:
 
 
 def _error(error: float | None, digits: int = 1) -> str:
-    """Half of a 95 % interval from a standard error."""
+    """Half of a 95 % interval."""
     if error is None:
         return ""
     if np.isnan(error):
         return UNIDENTIFIED
     if error == 0:
         return "held"
-    return number(HALF_WIDTH * error, digits) if HALF_WIDTH * error >= 0.5 * 10**-digits else f"<{10**-digits:g}"
+    return number(error, digits) if error >= 0.5 * 10**-digits else f"<{10**-digits:g}"
 
 
 def _blocks(found: Comparison, view: View, s: int, place: Place) -> list[tuple[str, list[list[str]]]]:
@@ -168,7 +168,8 @@ def _blocks(found: Comparison, view: View, s: int, place: Place) -> list[tuple[s
         blocks = [("initial", grid(0, weights[0], plain)), ("learned", grid(1, weights[1], plain)),
                   ("change", grid(1, found.change[0, s], moved))]
         if found.own_errors or found.files[1].standard_errors is not None:
-            blocks.append(("+/-", grid(1, found.evidence.error[0, s], lambda error, marked: _error(error, 0))))
+            errors = (found.evidence.reach * found.evidence.error)[0, s]
+            blocks.append(("+/-", grid(1, errors, lambda error, marked: _error(error, 0))))
         return blocks
     return [("A", grid(0, weights[0], plain)), *(
         (letter, grid(k, weights[k], lambda value, marked: number(value, 0) + MARK * marked))

@@ -24,12 +24,12 @@ from tuner.methods import method_for, noting, number_of_rounds, reading_of, requ
 from tuner.misjudged import misjudged
 from tuner.parameters import Parameters, untapered, write_parameters
 from tuner.progress import Display
+from tuner.quantile import FEW_GAMES
 from tuner.resample import checked_errors
 from tuner.sources import dataset_of, require_learnable
 from tuner.summary import summarise, summary_lines
 from tuner.temporal_fit import fit_temporal
 from tuner.tune_options import TuneOptions
-from tuner.uncertainty import FEW_GAMES
 
 FAR = 0.02  # mean change of values after which leaves and searches are those of another evaluation
 

@@ -16,8 +16,7 @@ from scipy.linalg import lapack
 from tuner.gauge import Gauge
 from tuner.learners.newton import factorise
 from tuner.problem import Problem
-
-FEW_GAMES = 50
+from tuner.quantile import quantile
 
 
 class Ratio(NamedTuple):
@@ -43,15 +42,6 @@ class Uncertainty:
     covariance: np.ndarray
     coordinates: np.ndarray
     games: int
-
-
-def quantile(games: int) -> float:
-    """How many standard errors a 95 % interval reaches: Student's t where the games are few."""
-    if games >= FEW_GAMES:
-        return 1.96
-    from scipy.stats import t
-
-    return float(t.ppf(0.975, max(games - 1, 1)))
 
 
 def ratios(found: Uncertainty, weights: np.ndarray, columns: list[int]) -> list[Ratio]:

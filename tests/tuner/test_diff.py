@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.stats import norm
@@ -125,3 +127,14 @@ def test_files_learned_from_the_same_games_are_recognised():
     assert shared_sources([learned("a", "b"), learned("c", "b")]) == "b.pgn"
     assert shared_sources([learned("a", "-"), learned("b", "-")]) is None  # standard input has no hash
     assert shared_sources([learned("a", "a"), parameters(drawn(9)), parameters(drawn(9), data="lost")]) is None
+
+
+def test_of_few_games_intervals_reach_as_far_as_students():
+    """Nine games: 2.306 standard errors (t of 8 degrees) instead of 1.96."""
+    p = parameters(drawn(3))
+    few, many = (replace(p, standard_errors=np.full(p.weights.shape, 10.0), learned={"games": games}) for games in (9, 900))
+    start = replace(p, weights=p.weights - 21.0)
+    entries = [differences(compare([start, learned]))["rows"][0][p.stages[0]] for learned in (few, many)]
+    assert [entry["significant"] for entry in entries] == [False, True]
+    widths = [entry["interval"][1] - entry["interval"][0] for entry in entries]
+    assert widths == pytest.approx([2 * 23.06, 2 * 19.6], abs=0.01)

@@ -8,9 +8,10 @@ import numpy as np
 
 from tuner.layout import Place
 from tuner.parameters import Parameters
+from tuner.quantile import NORMAL
 from tuner.report.text import number, signed
 
-SIDE = 1.96  # standard errors of a 95 % interval
+SIDE = NORMAL  # standard errors of a 95 % interval
 STRONGEST = 0.9  # opacity of the largest number of a board
 LEAST = 0.5  # centipawns, a difference that is written as one
 WEAK = 0.3  # how much of its colour a difference keeps that may be chance

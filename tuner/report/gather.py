@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import yaml
@@ -11,6 +11,7 @@ from games.record import Game, find
 from games.streams import InputError
 from tuner.engine import make_layout, parameter_path
 from tuner.parameters import Parameters, game_of, read_parameters, tapered, untapered
+from tuner.quantile import NORMAL, reach
 from tuner.report.findings import read_findings
 from tuner.report.history import read_history
 from tuner.report.matches import Match, read_match
@@ -58,6 +59,8 @@ def gather(folder: Path, match_folders: list[Path]) -> Run:
     terms = settings.get("terms")
     terms = [str(path) for path in terms] if isinstance(terms, list) else []
     learned = _parameters(folder / LEARNED, terms)
+    if learned.standard_errors is not None:  # a page shows intervals alone: those of few games reach further
+        learned = replace(learned, standard_errors=learned.standard_errors * (reach(learned) / NORMAL))
     initial, started = _initial(folder, str(config.get("start") or settings.get("start") or ""), learned, terms)
     return Run(*common, history, read_findings(folder), matches, find(learned.game), initial, learned, started)
 
