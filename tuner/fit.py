@@ -11,6 +11,8 @@ import numpy as np
 
 from games.streams import InputError
 from tuner.dataset import Dataset
+from tuner.device.base import Device
+from tuner.device.cpu import CPU
 from tuner.draws import DRAW_MODELS, NARROWEST, start_of
 from tuner.gauge import Gauge, find_gauge
 from tuner.layout import Layout
@@ -19,7 +21,8 @@ from tuner.learners.base import LearnerOptions, Record
 from tuner.learners.newton import newton
 from tuner.parameters import LARGEST_WEIGHT, Parameters
 from tuner.prior import empirical_prior
-from tuner.problem import Problem, ranges_of
+from tuner.problem import Problem
+from tuner.ranges import ranges_of
 from tuner.scale import fit_scale
 from tuner.split import split_games
 from tuner.uncertainty import Uncertainty, standard_errors
@@ -43,7 +46,7 @@ class FitOptions:
     intercept: bool = True
     errors: bool = True
     seed: int = 1
-    workers: int = 1
+    device: Device = CPU
 
 
 @dataclass(frozen=True)
@@ -145,7 +148,7 @@ def make_problem(data: Dataset, parameters: Parameters, options: FitOptions, gam
         if options.loss == "ordered":
             low[:, -1] = NARROWEST / (2 * scale)
     return Problem(data, games, phases, options.loss, scale, start, free, low, high, mean, np.where(free, precision, 0.0),
-                   workers=options.workers)
+                   device=options.device)
 
 
 def _share_of_draws(data: Dataset, games: np.ndarray) -> float:

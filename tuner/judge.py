@@ -9,8 +9,9 @@ import numpy as np
 
 from tuner.draws import chances_of
 from tuner.objectives import loss_of
-from tuner.problem import Problem, blocks
+from tuner.problem import Problem
 from tuner.quantile import quantile
+from tuner.ranges import blocks
 
 BINS = 20
 LARGEST = 1 << 20  # positions looked at one by one: some hundred thousand tell two digits of an error

@@ -6,7 +6,8 @@ import numpy as np
 
 from tuner.dataset import Dataset
 from tuner.layout import Layout
-from tuner.problem import BLOCK, use_of
+from tuner.problem import use_of
+from tuner.ranges import BLOCK
 
 BINS = 4  # of the phase
 RARE = 100  # positions, below which a parameter can hardly be learned

@@ -14,6 +14,7 @@ import numpy as np
 
 from tuner import passes, temporal_passes
 from tuner.dataset import Dataset
+from tuner.device.cpu import second_moments
 from tuner.fit import FitOptions, FitResult, learned, make_problem, with_prior
 from tuner.gauge import Gauge, find_gauge
 from tuner.layout import Layout
@@ -202,8 +203,8 @@ def standard_errors(temporal: TemporalProblem, weights: np.ndarray, gauge: Gauge
         meat *= len(names) / (len(names) - 1)
     # positions as if each were a game: the sum of (c dv/de)^2 x x'
     squares = np.stack([c * slopes, (c * slopes) ** 2])
-    alone = problem.second_moments(lambda piece: (piece[0, 0], squares[:, piece[0, 0]:piece[-1, 1]].copy()), games)
-    alone = alone[np.ix_(free, free)]
+    alone = second_moments(problem, weights.shape, lambda piece: (piece[0, 0], squares[:, piece[0, 0]:piece[-1, 1]].copy()),
+                           games)[np.ix_(free, free)]
     inverse = _factorised(matrix)(np.eye(len(free)))
     sampling, naive = (gauge.project(inverse @ middle @ inverse.T) for middle in (meat, alone))
     covariance = sampling + gauge.project((inverse * pull) @ inverse.T) if pull.any() else sampling

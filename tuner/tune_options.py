@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from games.record import ReadOptions
+from tuner.device.cpu import Processors
 from tuner.fit import FitOptions
 from tuner.learners.base import LearnerOptions
 
@@ -53,4 +54,4 @@ class TuneOptions:
         # targets from searches are on the scale of the evaluation that searched
         return FitOptions(self.loss, self.learner, learning, self.held_out, self.trust, self.fixed, self.only,
                           self.scale is None and self.method == "logistic", self.intercept, True, self.seed,
-                          self.workers)
+                          Processors(self.workers))

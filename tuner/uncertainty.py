@@ -77,7 +77,7 @@ def standard_errors(problem: Problem, weights: np.ndarray, matrix: np.ndarray, g
     meat = np.zeros((len(free), len(free)))
     for scores in problem.game_scores(weights):
         part = scores[:, free]
-        meat += part.T @ part
+        meat += problem.device.products(part)
         names += len(part)
     meat -= np.outer(prior, prior) / names  # the scores sum to minus the prior's gradient at the optimum
     inverse = lapack.dpotri(factor, lower=1)[0] if len(chosen) else factor

@@ -11,8 +11,10 @@ from scipy.optimize import approx_fprime
 
 from tests.tuner.support import LAYOUT, PHASES, SCALE, dense_loss, losses, problem_of, random_coefficients, write_sample
 from tuner import problem as module
+from tuner.device import cpu
+from tuner.device.cpu import Processors
 from tuner.objectives import OBJECTIVES, loss_of
-from tuner.problem import blocks, ranges_of
+from tuner.ranges import blocks, ranges_of
 
 COLUMNS, GAMES = LAYOUT.size, 150
 KINDS = pytest.mark.parametrize(("objective", "stages"), list(itertools.product(OBJECTIVES, (1, 2))))
@@ -41,7 +43,7 @@ def weights(request):
 @pytest.fixture
 def small_blocks(monkeypatch):
     """Passes that look at few positions at a time and give their memory back."""
-    monkeypatch.setattr(module, "BLOCK", 700)
+    monkeypatch.setattr(cpu, "BLOCK", 700)
     monkeypatch.setattr(module, "SMALL", 0)
     monkeypatch.setattr(blocks, "__defaults__", (700,))
 
@@ -227,7 +229,7 @@ def test_blocks_hold_every_position_once_and_span_no_more_than_they_may(seed):
 
 @KINDS
 def test_the_number_of_threads_changes_no_bit(sample, weights, objective, stages, small_blocks):
-    one, three = (replace(problem_of(sample, stages, objective), workers=workers) for workers in (1, 3))
+    one, three = (replace(problem_of(sample, stages, objective), device=Processors(workers)) for workers in (1, 3))
     assert one.loss_gradient(weights)[0] == three.loss_gradient(weights)[0]
     assert (one.loss_gradient(weights)[1] == three.loss_gradient(weights)[1]).all()
     assert (one.gauss_newton(weights) == three.gauss_newton(weights)).all()

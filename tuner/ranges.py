@@ -1,0 +1,37 @@
+"""Ranges of positions: (m, 2) int64, each from its first position to behind its last."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from tuner.dataset import Dataset
+
+BLOCK = 1 << 16  # positions dealt with at once, and between two looks at the memory
+
+
+def ranges_of(data: Dataset, games: np.ndarray) -> np.ndarray:
+    """(m, 2) ranges of positions of these games (ascending), neighbours joined."""
+    if len(games) == 0:
+        return np.zeros((0, 2), np.int64)
+    breaks = np.flatnonzero(np.diff(games) != 1) + 1
+    first, last = games[np.concatenate([[0], breaks])], games[np.concatenate([breaks - 1, [len(games) - 1]])]
+    return np.ascontiguousarray(np.stack([data.first[first], data.first[last + 1]], axis=1))
+
+
+def blocks(ranges: np.ndarray, size: int = BLOCK) -> Iterator[np.ndarray]:
+    """The same positions as pieces of ranges that each span and hold at most `size` positions."""
+    piece: list[tuple[int, int]] = []
+    for low, high in ranges.tolist():
+        while low < high:
+            start = piece[0][0] if piece else low
+            stop = min(high, start + size)
+            if stop > low:
+                piece.append((low, stop))
+                low = stop
+            if low < high or stop == start + size:
+                yield np.array(piece, np.int64)
+                piece = []
+    if piece:
+        yield np.array(piece, np.int64)
