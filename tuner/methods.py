@@ -19,6 +19,7 @@ from games.streams import InputError
 from tuner.bootstrap import Leaves, Teach, search_values, taught
 from tuner.build import expand
 from tuner.dataset import Dataset, is_dataset
+from tuner.device.choose import device_named
 from tuner.draws import DRAW_MODELS
 from tuner.engine import Engine
 from tuner.fit import DRAWS
@@ -57,6 +58,10 @@ def require_method(options: TuneOptions, game: Game, sources: Sequence[str]) -> 
             raise InputError("--loss draws: chooses by held-out games; leave out --held-out 0, or name ordered or davidson")
     if options.method in ("rootstrap", "td-leaf") and game.searcher is None:
         raise InputError(f"{method}: {game.name} has no search; learn with --method logistic or td")
+    if options.device == "gpu":
+        if options.method in ("td", "td-leaf") or options.gradient != "analytic":
+            raise InputError("--device gpu: TD(lambda) and finite differences run on the processors; leave it out")
+        device_named(options.device, options.workers)  # told now rather than after the reading, if there is none
     if options.bootstrap and (options.method in ("td", "td-leaf") or options.bootstrap < 2):
         raise InputError(f"--bootstrap {options.bootstrap}: expected 2 or more fits by regression; leave it out with {method}")
     if options.prior == "cv" and options.method in ("td", "td-leaf"):

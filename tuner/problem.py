@@ -17,7 +17,7 @@ import numpy as np
 from tuner import passes
 from tuner.dataset import Dataset
 from tuner.device.base import Device
-from tuner.device.cpu import CPU
+from tuner.device.cpu import CPU, game_scores
 from tuner.draws import DRAW_MODELS
 from tuner.layout import shares_of
 from tuner.objectives import OBJECTIVES
@@ -168,7 +168,7 @@ class Problem:
 
     def game_scores(self, weights: np.ndarray, most: int = 256) -> Iterator[np.ndarray]:
         """Gradients of the summed loss of each game (or group of games with one identity), some at a time: (n, d)."""
-        return self.device.game_scores(self, weights, most)
+        return game_scores(self, weights, most)
 
     @cached_property
     def use(self) -> tuple[np.ndarray, np.ndarray]:

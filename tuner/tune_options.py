@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from games.record import ReadOptions
+from tuner.device.base import Device
+from tuner.device.choose import device_named
 from tuner.device.cpu import Processors
 from tuner.fit import FitOptions
 from tuner.learners.base import LearnerOptions
@@ -26,6 +28,7 @@ class TuneOptions:
     trace: float | None = None
     rounds: int | None = None
     workers: int = 1
+    device: str = "auto"
     loss: str = "cross-entropy"
     learner: str = "newton"
     gradient: str = "analytic"
@@ -48,10 +51,16 @@ class TuneOptions:
         """The prior: by default what the games say, and for targets from searches what matches have said."""
         return SEARCH_TRUST if self.method == "rootstrap" and self.prior == "auto" else self.prior
 
+    @property
+    def passes(self) -> Device:
+        """Where passes run. Those of TD(lambda) and finite differences are for the processors alone."""
+        here = self.method in ("td", "td-leaf") or self.gradient != "analytic"
+        return Processors(self.workers) if here else device_named(self.device, self.workers)
+
     def fitting(self) -> FitOptions:
         learning = LearnerOptions(gradient=self.gradient, iterations=self.iterations, learning_rate=self.learning_rate,
                                   batch=self.batch, seed=self.seed)
         # targets from searches are on the scale of the evaluation that searched
         return FitOptions(self.loss, self.learner, learning, self.held_out, self.trust, self.fixed, self.only,
                           self.scale is None and self.method == "logistic", self.intercept, True, self.seed,
-                          Processors(self.workers))
+                          self.passes)

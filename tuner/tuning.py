@@ -148,6 +148,7 @@ def _tell(data: Dataset, engine: Engine, read: str, options: TuneOptions, displa
                      "learns from the results alone")
     for line in summary_lines(summarise(data, engine.layout), options.method != "rootstrap"):
         display.note("  " + line)
+    display.note(f"passes run on {options.passes.name}")
     if data.games < FEW_GAMES:
         display.note(f"only {data.games} games: the standard errors are rough")
 

@@ -73,12 +73,7 @@ def standard_errors(problem: Problem, weights: np.ndarray, matrix: np.ndarray, g
     hessian[np.diag_indices(len(free))] += problem.precision.ravel()[free] * n
     chosen, factor, scale = factorise(hessian)
     prior = (problem.prior_gradient(weights) * n).ravel()[free]
-    names = 0
-    meat = np.zeros((len(free), len(free)))
-    for scores in problem.game_scores(weights):
-        part = scores[:, free]
-        meat += problem.device.products(part)
-        names += len(part)
+    meat, names = problem.device.over_groups(problem, weights, free, lambda scores: scores.T @ scores)
     meat -= np.outer(prior, prior) / names  # the scores sum to minus the prior's gradient at the optimum
     inverse = lapack.dpotri(factor, lower=1)[0] if len(chosen) else factor
     inverse = np.tril(inverse) + np.tril(inverse, -1).T

@@ -43,6 +43,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                             "rootstrap 1, td-leaf 3)")
     group.add_argument("--workers", type=at_least_one, default=processors(), metavar="N",
                        help="threads that search; changes nothing about the result (default: the processors that there are)")
+    group.add_argument("--device", choices=("auto", "cpu", "gpu"), default="auto",
+                       help="where passes over the data run: gpu needs CuPy and a card, auto (default) takes one if there is one")
     group.add_argument("--loss", choices=("cross-entropy", "mse", "ordered", "davidson", "draws"), default="cross-entropy",
                        help="cross-entropy (default) or mean squared error of the expected score; with draws as an outcome of "
                             "their own: ordered logit (Rao and Kupper), davidson, or draws: what predicts held-out games best")
@@ -89,7 +91,7 @@ def run(arguments: argparse.Namespace) -> dict:
             iterations=arguments.iterations, batch=arguments.batch, held_out=arguments.held_out,
             prior=arguments.prior, fixed=tuple(arguments.fixed), only=tuple(arguments.only), scale=arguments.scale,
             untapered=arguments.untapered, intercept=not arguments.no_intercept, seed=arguments.seed,
-            bootstrap=arguments.bootstrap, run=Path(arguments.run) if arguments.run else None)
+            bootstrap=arguments.bootstrap, device=arguments.device, run=Path(arguments.run) if arguments.run else None)
     if arguments.dry_run:
         result = tuning.dry_run(arguments.params, arguments.games, options)
         if not arguments.json:

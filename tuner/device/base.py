@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Protocol
+from collections.abc import Callable
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -44,8 +44,7 @@ class Device(Protocol):
     def gauss_newton(self, model: Model, weights: np.ndarray, ranges: np.ndarray) -> np.ndarray:
         """(d, d) the sum of weight * curvature * x x'; stages one after the other."""
 
-    def game_scores(self, model: Model, weights: np.ndarray, most: int) -> Iterator[np.ndarray]:
-        """Gradients (n, d) of the summed loss of each group of games, at most so many at a time."""
-
-    def products(self, scores: np.ndarray) -> np.ndarray:
-        """scores' @ scores."""
+    def over_groups(self, model: Model, weights: np.ndarray, chosen: np.ndarray,
+                    function: Callable[[Any], Any]) -> tuple[np.ndarray, int]:
+        """The sum of function(scores) over all groups of games, some at a time, and how many groups there are. Scores (n, k) are
+        gradients of the groups' summed losses by the k flat weights `chosen`, in an array of the device's own library."""

@@ -12,13 +12,18 @@ from tuner.device.base import Model
 from tuner.parallel import in_order
 from tuner.ranges import BLOCK, blocks
 
+GROUPS = 256  # whose scores are looked at together
+
 
 @dataclass(frozen=True)
 class Processors:
     """Some threads; sums are the same to the bit for any number of them."""
 
     workers: int = 1
-    name: str = "cpu"
+
+    @property
+    def name(self) -> str:
+        return f"cpu ({self.workers} thread{'s' if self.workers > 1 else ''})"
 
     def loss_gradient(self, model: Model, weights: np.ndarray, ranges: np.ndarray) -> tuple[float, np.ndarray]:
         """See `Device`."""
@@ -39,26 +44,28 @@ class Processors:
         """See `Device`."""
         return second_moments(model, weights.shape, lambda piece: position_terms(model, weights, piece), ranges, self.workers)
 
-    def game_scores(self, model: Model, weights: np.ndarray, most: int) -> Iterator[np.ndarray]:
+    def over_groups(self, model: Model, weights: np.ndarray, chosen: np.ndarray,
+                    function: Callable[[np.ndarray], np.ndarray]) -> tuple[np.ndarray, int]:
         """See `Device`."""
-        names, group = model.groups
-        by_group = np.argsort(group, kind="stable")
-        bounds = np.searchsorted(group[by_group], np.arange(0, len(names) + most, most))
-        for begin in range(len(bounds) - 1):
-            members = by_group[bounds[begin]:bounds[begin + 1]]
-            if len(members) == 0:
-                continue
-            scores = np.zeros((most, *weights.shape))
-            members = np.sort(members)  # in the order of the file, so that neighbours are read together
-            ranges = np.stack([model.data.first[model.games[members]], model.data.first[model.games[members] + 1]], axis=1)
-            place = (group[members] - begin * most).astype(np.int64)
-            _scores_of(model, weights, np.ascontiguousarray(ranges), place, scores)
-            used = min(most, len(names) - begin * most)
-            yield scores[:used].reshape(used, -1)
+        return sum(function(scores[:, chosen]) for scores in game_scores(model, weights)), len(model.groups[0])
 
-    def products(self, scores: np.ndarray) -> np.ndarray:
-        """See `Device`."""
-        return scores.T @ scores
+
+def game_scores(model: Model, weights: np.ndarray, most: int = GROUPS) -> Iterator[np.ndarray]:
+    """Gradients of the summed loss of each game (or group of games with one identity), some at a time: (n, d)."""
+    names, group = model.groups
+    by_group = np.argsort(group, kind="stable")
+    bounds = np.searchsorted(group[by_group], np.arange(0, len(names) + most, most))
+    for begin in range(len(bounds) - 1):
+        members = by_group[bounds[begin]:bounds[begin + 1]]
+        if len(members) == 0:
+            continue
+        scores = np.zeros((most, *weights.shape))
+        members = np.sort(members)  # in the order of the file, so that neighbours are read together
+        ranges = np.stack([model.data.first[model.games[members]], model.data.first[model.games[members] + 1]], axis=1)
+        place = (group[members] - begin * most).astype(np.int64)
+        _scores_of(model, weights, np.ascontiguousarray(ranges), place, scores)
+        used = min(most, len(names) - begin * most)
+        yield scores[:used].reshape(used, -1)
 
 
 def position_terms(model: Model, weights: np.ndarray, piece: np.ndarray) -> tuple[int, np.ndarray]:

@@ -1,0 +1,161 @@
+"""The card's passes against the processors': kernels run on this machine as plain C++, thread by thread."""
+
+from __future__ import annotations
+
+import ctypes
+import importlib.util
+import itertools
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from games.streams import InputError
+from tests.tuner.device import card
+from tests.tuner.support import learn, problem_of, random_sample, write_sample
+from tuner.device import gpu
+from tuner.device.choose import device_named
+from tuner.device.cpu import Processors
+from tuner.draws import DRAW_MODELS
+from tuner.gauge import find_gauge
+from tuner.objectives import OBJECTIVES
+from tuner.uncertainty import standard_errors
+
+COLUMNS = 5
+needs_compiler = pytest.mark.skipif(card.COMPILER is None, reason="no C++ compiler; install the Debian package g++")
+KINDS = pytest.mark.parametrize(("objective", "stages"), list(itertools.product([*OBJECTIVES, *DRAW_MODELS], (1, 2))))
+
+
+@pytest.fixture(scope="module")
+def sample(tmp_path_factory):
+    """Positions of several weights, in games of which some have one identity."""
+    given, _ = random_sample(tmp_path_factory.mktemp("gpu") / "data", seed=4, games=120, columns=COLUMNS)
+    random = np.random.default_rng(1)
+    lengths, names = np.diff(given.data.first), np.arange(1, 121)
+    names[[5, 60, 119]] = names[5]
+    return write_sample(tmp_path_factory.mktemp("gpu") / "data", given.coefficients.astype(np.int8), given.outcome, lengths,
+                        phase=given.phase, weight=random.uniform(0.5, 2, len(given.phase)), identities=names)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("card")
+
+
+def paper(monkeypatch, folder, **more):
+    """A machine with a card, and that card."""
+    for name, module in card.cards(folder, **more).items():
+        monkeypatch.setitem(sys.modules, name, module)
+    return device_named("gpu", 1)
+
+
+def problem_on(sample, objective: str, stages: int, device):
+    shape = (stages, COLUMNS + 1 + (objective in DRAW_MODELS))
+    zero = np.zeros(shape)
+    return replace(problem_of(sample, stages, objective), start=zero, free=np.ones(shape, bool), low=np.full(shape, -np.inf),
+                   high=np.full(shape, np.inf), mean=zero, precision=zero, device=device)
+
+
+@needs_compiler
+@KINDS
+@pytest.mark.parametrize("how", ["resident", "in chunks", "streamed"])
+def test_sums_are_those_of_the_processors(sample, folder, monkeypatch, objective, stages, how):
+    if how != "resident":
+        monkeypatch.setattr(gpu, "CHUNK", 300)
+        monkeypatch.setattr(gpu, "ROWS_BYTES", 8 * 14 * 50)
+    device = paper(monkeypatch, folder, **({"free": 1000} if how == "streamed" else {}))
+    on_card, here = (problem_on(sample, objective, stages, which) for which in (device, Processors()))
+    weights = np.random.default_rng(2).normal(0, 80, here.start.shape)
+    weights[:, COLUMNS + 1:] = np.abs(weights[:, COLUMNS + 1:]) + 20
+    ranges = np.array([[3, 40], [41, 700], [900, here.positions - 5]])
+    for chosen in (None, ranges):
+        (loss, gradient), (expected_loss, expected) = (problem.loss_gradient(weights, chosen) for problem in (on_card, here))
+        assert loss == pytest.approx(expected_loss, rel=1e-9)
+        np.testing.assert_allclose(gradient, expected, rtol=1e-6, atol=1e-9 * np.abs(expected).max())
+        np.testing.assert_allclose(on_card.gauss_newton(weights, chosen), here.gauss_newton(weights, chosen), rtol=1e-9,
+                                   atol=1e-20)
+    some = np.array([0, 2, here.start.size - 1])
+    for function in (lambda scores: scores.T @ scores, lambda scores: (scores**2).sum(axis=0)):
+        (found, groups), (wanted, names) = (problem.device.over_groups(problem, weights, some, function)
+                                            for problem in (on_card, here))
+        np.testing.assert_allclose(found, wanted, rtol=1e-9)
+        assert groups == names == 118
+
+
+@needs_compiler
+def test_a_pass_gives_the_same_bits_whatever_the_order(sample, folder, monkeypatch):
+    device = paper(monkeypatch, folder)
+    problem = problem_on(sample, "cross-entropy", 2, device)
+    weights = np.random.default_rng(3).normal(0, 80, problem.start.shape)
+    first = problem.loss_gradient(weights)
+    parts = np.array([[low, low + 7] for low in range(0, problem.positions - 7, 7)])[::-1]
+    rest = np.array([[parts[0, 1], problem.positions]])
+    again = problem.loss_gradient(weights, np.ascontiguousarray(np.concatenate([rest, parts])))
+    assert first[0] == again[0] and (first[1] == again[1]).all()
+
+
+@needs_compiler
+@pytest.mark.parametrize("learner", ["newton", "lbfgs", "adam", "sgd"])
+def test_learners_find_on_a_card_what_they_find_here(sample, folder, monkeypatch, learner):
+    device = paper(monkeypatch, folder)
+    options = {"newton": {"tolerance": 1e-13}, "lbfgs": {"tolerance": 1e-12}}.get(learner, {"iterations": 3, "batch": 400})
+    found, expected = (learn(problem_on(sample, "cross-entropy", 2, which), learner, **options)[0]
+                       for which in (device, Processors()))
+    np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-4)
+
+
+@needs_compiler
+def test_standard_errors_too(sample, folder, monkeypatch):
+    device = paper(monkeypatch, folder)
+    errors = []
+    for which in (device, Processors()):
+        problem = problem_on(sample, "cross-entropy", 2, which)
+        weights, _ = learn(problem, tolerance=1e-13)
+        matrix = problem.gauss_newton(weights)
+        errors.append(standard_errors(problem, weights, matrix, find_gauge(problem, matrix, sample.layout.places)))
+    np.testing.assert_allclose(errors[0].standard_errors, errors[1].standard_errors, rtol=1e-6)
+    np.testing.assert_allclose(errors[0].naive, errors[1].naive, rtol=1e-6)
+
+
+def test_without_a_card_the_processors_serve_and_gpu_is_refused(monkeypatch, tmp_path):
+    monkeypatch.setitem(sys.modules, "cupy", None)
+    assert device_named("auto", 3) == Processors(3) and device_named("cpu", 2) == Processors(2)
+    with pytest.raises(InputError, match="--device gpu: CuPy is not installed; .* or choose --device cpu"):
+        device_named("gpu", 1)
+    for name, module in card.cards(tmp_path, count=0).items():
+        monkeypatch.setitem(sys.modules, name, module)
+    with pytest.raises(InputError, match="no card is here"):
+        device_named("gpu", 1)
+
+    def broken() -> int:
+        raise RuntimeError("cudaErrorInsufficientDriver: driver\nmore")
+
+    sys.modules["cupy"].cuda.runtime.getDeviceCount = broken
+    with pytest.raises(InputError, match=r"no card can be used \(cudaErrorInsufficientDriver: driver\); or"):
+        device_named("gpu", 1)
+    assert device_named("auto", 1).name == "cpu (1 thread)"
+
+
+@needs_compiler
+def test_auto_takes_a_card_and_says_its_name(folder, monkeypatch):
+    paper(monkeypatch, folder)
+    assert device_named("auto", 1).name == "gpu (Paper 1)"
+
+
+def test_kernels_compile_for_a_card():
+    """To PTX, by the compiler that CuPy uses, where it is installed."""
+    found = importlib.util.find_spec("nvidia.cuda_nvrtc") if importlib.util.find_spec("nvidia") else None
+    if found is None:
+        pytest.skip("no NVRTC; pip install nvidia-cuda-nvrtc-cu12")
+    (library,) = Path(found.submodule_search_locations[0]).glob("lib/libnvrtc.so*")
+    nvrtc, program = ctypes.CDLL(str(library)), ctypes.c_void_p()
+    assert nvrtc.nvrtcCreateProgram(ctypes.byref(program), gpu.SOURCE.read_bytes(), b"kernels.cu", 0, None, None) == 0
+    options = (ctypes.c_char_p * 2)(b"--gpu-architecture=compute_70", b"--std=c++14")
+    assert nvrtc.nvrtcCompileProgram(program, 2, options) == 0
+    size = ctypes.c_size_t()
+    nvrtc.nvrtcGetPTXSize(program, ctypes.byref(size))
+    text = ctypes.create_string_buffer(size.value)
+    nvrtc.nvrtcGetPTX(program, text)
+    assert all(f".entry {kernel}(".encode() in text.value for kernel in gpu.KERNELS)
