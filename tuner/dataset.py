@@ -2,7 +2,8 @@
 
 A dataset is a folder of `.npy` files and a manifest. Position i has the nonzeros row[i]:row[i + 1] of `index` (uint16
 columns) and `count` (int8), and `phase` (uint8, steps of the first stage), `outcome` (float32 in [-1, 1], first player)
-and `weight` (float32). Game g has the positions first[g]:first[g + 1]; `game` and `opening` (uint64) name it.
+and `weight` (float32). Game g has the positions first[g]:first[g + 1]; `game` and `opening` (uint64) name it. The manifest
+has a checksum (CRC-32) for each part of each array, so that damage is found and named.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import json
 import mmap
 import os
 import shutil
+import zlib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,6 +31,7 @@ MANIFEST = "manifest.json"
 ENTRIES = {"game": str, "sources": list, "options": dict, "layout": list, "terms": str, "phases": int, "stages": list,
            "games": int, "positions": int, "nonzeros": int}
 HEADER = 128
+PART = 1 << 24  # bytes of an array that have a checksum of their own
 
 
 class ArrayWriter:
@@ -36,13 +39,26 @@ class ArrayWriter:
 
     def __init__(self, path: Path, dtype: type) -> None:
         self.dtype, self.length = np.dtype(dtype), 0
+        self.checks: list[int] = []
+        self._filled = PART  # bytes of the last part
         self._file = open(path, "wb")
         self._file.write(b"\0" * HEADER)
 
     def append(self, values: np.ndarray) -> None:
         values = np.ascontiguousarray(values, self.dtype)
         self._file.write(values.data)
+        self._check(memoryview(values).cast("B"))
         self.length += len(values)
+
+    def _check(self, data: memoryview) -> None:
+        while data:
+            if self._filled == PART:
+                self.checks.append(0)
+                self._filled = 0
+            some = data[:PART - self._filled]
+            self.checks[-1] = zlib.crc32(some, self.checks[-1])
+            self._filled += len(some)
+            data = data[len(some):]
 
     def close(self) -> None:
         text = f"{{'descr': {self.dtype.str!r}, 'fortran_order': False, 'shape': ({self.length},), }}"
@@ -118,7 +134,8 @@ class DatasetWriter:
         self._arrays["first"].append(np.array([self.positions]))
         for array in self._arrays.values():
             array.close()
-        manifest = {"format": FORMAT, **manifest, "games": games, "positions": self.positions, "nonzeros": nonzeros}
+        manifest = {"format": FORMAT, **manifest, "games": games, "positions": self.positions, "nonzeros": nonzeros,
+                    "checks": {name: array.checks for name, array in self._arrays.items()}}
         (self._folder / MANIFEST).write_text(json.dumps(manifest, indent=1) + "\n", encoding="utf-8")
         replace_folder(self._folder, self.target)
         self._finished = True
@@ -185,7 +202,8 @@ def is_dataset(path: str | Path) -> bool:
 def open_dataset(path: str | Path, check: bool = True) -> Dataset:
     """Open a dataset; InputError for a folder that is none or is damaged.
 
-    `check` that every number is in its range, without which compiled code would read beyond the arrays.
+    `check` that every number is in its range, without which compiled code would read beyond the arrays, and that all are
+    those that were written.
     """
     path = Path(path)
     manifest = _read_manifest(path)
@@ -210,6 +228,7 @@ def open_dataset(path: str | Path, check: bool = True) -> Dataset:
     data = Dataset(path, manifest, maps, **{name: array.view(np.ndarray) for name, array in arrays.items()})
     if check:
         _check_numbers(data)
+        _check_parts(data)
     return data
 
 
@@ -235,6 +254,12 @@ def _read_manifest(path: Path) -> dict:
                 pass
             case _:
                 raise InputError(f"{path / MANIFEST}: layout is damaged; build the dataset again")
+    match manifest.get("checks", {}):
+        case dict(checks) if checks.keys() <= ARRAYS.keys() and all(
+                isinstance(parts, list) and all(type(part) is int for part in parts) for parts in checks.values()):
+            pass
+        case _:
+            raise InputError(f"{path / MANIFEST}: checks is damaged; build the dataset again")
     if not all(isinstance(source, dict) and isinstance(source.get("file"), str) for source in manifest["sources"]):
         raise InputError(f"{path / MANIFEST}: sources is damaged; build the dataset again")
     return manifest
@@ -262,6 +287,18 @@ def _check_numbers(data: Dataset, size: int = 1 << 20) -> None:
     check("phase", lambda v: v > phases, f"a phase of at most {phases}")
     check("outcome", lambda v: ~(abs(v) <= 1), "an outcome from -1 to 1")
     check("weight", lambda v: ~((v >= 0) & (v < np.inf)), "a weight of 0 or more")
+
+
+def _check_parts(data: Dataset) -> None:
+    """InputError that names the first part of an array that is not what was written; nothing for datasets without checks."""
+    for name, checks in data.manifest.get("checks", {}).items():
+        whole = memoryview(getattr(data, name)).cast("B")
+        for number, expected in enumerate(checks):
+            if zlib.crc32(whole[number * PART:(number + 1) * PART]) != expected:
+                end = min((number + 1) * PART, len(whole))
+                raise InputError(f"{data.path / name}.npy: damaged between bytes {HEADER + number * PART} and {HEADER + end}; "
+                                 "build the dataset again")
+            data.release()
 
 
 def copy_games(sources: Iterable[tuple[Dataset, np.ndarray]], target: Path, manifest: dict) -> None:

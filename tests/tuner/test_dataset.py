@@ -8,6 +8,7 @@ import pickle
 import resource
 import shutil
 import zipfile
+import zlib
 from dataclasses import replace
 from pathlib import Path
 
@@ -262,7 +263,8 @@ class Payload:
 
 
 def test_arrays_of_another_kind_are_refused_and_pickles_never_read(copy):
-    path, length = copy / "phase.npy", len(np.load(copy / "phase.npy"))
+    path, phase = copy / "phase.npy", np.load(copy / "phase.npy")
+    length = len(phase)
     np.save(path, np.array([Payload()] * length), allow_pickle=True)
     assert "phase.npy: damaged" in refused(copy)
     path.write_bytes(pickle.dumps(Payload()))
@@ -275,7 +277,7 @@ def test_arrays_of_another_kind_are_refused_and_pickles_never_read(copy):
         np.save(path, array)
         assert said in refused(copy)
     stream = io.BytesIO()
-    np.save(stream, np.zeros(length, ">u1"))
+    np.save(stream, phase.astype(">u1"))
     path.write_bytes(stream.getvalue())
     assert open_dataset(copy).positions == length  # a byte has no byte order
 
@@ -326,3 +328,18 @@ def test_nothing_can_be_learned_from_one_game_or_from_games_with_one_result(tmp_
                            ([1.0] * 3, "a win of the first player"), ([-1.0] * 3, "a loss of the first player")):
         with pytest.raises(InputError, match=said):
             require_learnable(data(outcomes))
+
+
+def test_a_changed_byte_is_found_and_its_part_named(tmp_path, monkeypatch):
+    """Counts may be any number: nothing but a checksum tells that one is wrong."""
+    monkeypatch.setattr(module, "PART", 4096)
+    random = np.random.default_rng(1)
+    write_sample(tmp_path / "data", random_coefficients(random, 6000, 6), np.zeros(6000), np.full(600, 10))
+    checks = open_dataset(tmp_path / "data").manifest["checks"]
+    path = tmp_path / "data" / "count.npy"
+    text = bytearray(path.read_bytes())
+    assert checks["count"][1] == zlib.crc32(text[128 + 4096:128 + 8192])
+    text[128 + 5000] ^= 1
+    path.write_bytes(text)
+    with pytest.raises(InputError, match=r"count.npy: damaged between bytes 4224 and 8320; build the dataset again"):
+        open_dataset(tmp_path / "data")
