@@ -47,6 +47,7 @@ class FitOptions:
     errors: bool = True
     seed: int = 1
     device: Device = CPU
+    progress: Callable[[int, int], None] = lambda done, total: None  # of a pass, in positions
 
 
 @dataclass(frozen=True)
@@ -148,7 +149,7 @@ def make_problem(data: Dataset, parameters: Parameters, options: FitOptions, gam
         if options.loss == "ordered":
             low[:, -1] = NARROWEST / (2 * scale)
     return Problem(data, games, phases, options.loss, scale, start, free, low, high, mean, np.where(free, precision, 0.0),
-                   device=options.device)
+                   device=options.device, progress=options.progress)
 
 
 def _share_of_draws(data: Dataset, games: np.ndarray) -> float:

@@ -8,7 +8,7 @@ it. Losses and derivatives are means per position.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -70,6 +70,7 @@ class Problem:
     design_effect: float = 1.0  # positions that count as one in the prior's precision
     meter: Meter = field(default_factory=Meter)
     device: Device = CPU  # where the passes run
+    progress: Callable[[int, int], None] = lambda done, total: None  # told how many of a pass's positions are done
 
     @property
     def stages(self) -> int:

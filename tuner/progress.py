@@ -11,6 +11,8 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeEl
 from games.record import ReadReport
 from tuner.options import one_line
 
+LARGE = 5_000_000  # positions
+
 
 class Display:
     """One live line at a time, and notes above it. Use as a context manager."""
@@ -22,7 +24,7 @@ class Display:
                                   disable=quiet or not self.console.is_terminal)
         self._quiet = quiet
         self._task = None
-        self._started = time.perf_counter()
+        self._started = self._pass_started = time.perf_counter()
 
     def __enter__(self) -> Display:
         self._progress.start()
@@ -58,6 +60,17 @@ class Display:
         if line.get("speed"):
             text += f"  {line['speed'] / 1e6:.1f} M positions/s"
         self._progress.update(self._task, text=text, completed=line["iteration"])
+
+    def passing(self, done: int, total: int) -> None:
+        """Positions of a pass over data so large that it takes a while."""
+        if total < LARGE:
+            return
+        now = time.perf_counter()
+        if done <= total // 50 or done == total:
+            self._pass_started = now
+            return
+        left = (now - self._pass_started) * (total - done) / done
+        self._progress.update(self._task, text=f"pass {done / total:.0%} of {total:,} positions, {left:.0f} s left of it")
 
     def counting(self, done: int) -> None:
         """So many are done."""

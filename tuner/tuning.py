@@ -118,7 +118,8 @@ def _rounds(engine: Engine, parameters: Parameters, sources: Sequence[str], fold
         else:
             # each round of searching is trusted so far round the values that it was made with
             start = searching if options.method == "rootstrap" else parameters
-            result = best_fit(data, start, engine.layout, engine.phases, options.fitting(), display.learning, display.note)
+            fitting = replace(options.fitting(), progress=display.passing)
+            result = best_fit(data, start, engine.layout, engine.phases, fitting, display.learning, display.note)
         moved = value_change(engine, data, searching, result.parameters) if left else 0.0
         if moved <= FAR:
             break

@@ -29,6 +29,9 @@ class Model(Protocol):
     def table(self, weights: np.ndarray) -> np.ndarray:
         """(phases + 1, columns + 1 or 2) the weights of each phase."""
 
+    def progress(self, done: int, total: int) -> None:
+        """So many of a pass's positions are done."""
+
     def release(self) -> None:
         """Give back memory of data that were read."""
 

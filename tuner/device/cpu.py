@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -34,10 +35,9 @@ class Processors:
             part = np.zeros(shape)
             return passes.loss_gradient(*model.arrays, table, model.data.columns, piece, address, model.scale, part), part
 
-        for some, part in in_order(work, blocks(ranges), self.workers):
+        for some, part in watched(in_order(work, blocks(ranges), self.workers), model, ranges):
             loss += some
             per_phase += part
-            model.release()
         return loss, model.shares @ per_phase
 
     def gauss_newton(self, model: Model, weights: np.ndarray, ranges: np.ndarray) -> np.ndarray:
@@ -48,6 +48,16 @@ class Processors:
                     function: Callable[[np.ndarray], np.ndarray]) -> tuple[np.ndarray, int]:
         """See `Device`."""
         return sum(function(scores[:, chosen]) for scores in game_scores(model, weights)), len(model.groups[0])
+
+
+def watched(results: Iterator[Any], model: Model, ranges: np.ndarray) -> Iterator[Any]:
+    """Results for the pieces of some ranges; after each, memory is given back and the progress told."""
+    done, total = 0, int((ranges[:, 1] - ranges[:, 0]).sum())
+    for result in results:
+        yield result
+        model.release()
+        done = min(done + BLOCK, total)
+        model.progress(done, total)
 
 
 def game_scores(model: Model, weights: np.ndarray, most: int = GROUPS) -> Iterator[np.ndarray]:
@@ -102,9 +112,8 @@ def second_moments(model: Model, shape: tuple[int, int], terms_of: Callable[[np.
                     found[pair] += np.multiply(part, share, out=scratch)
         return found
 
-    for found in in_order(work, blocks(ranges), workers):
+    for found in watched(in_order(work, blocks(ranges), workers), model, ranges):
         sums += found
-        model.release()
     matrix = np.empty((stages, width, stages, width))
     for (a, b), half in zip(pairs, sums, strict=True):
         matrix[a, :, b, :] = matrix[b, :, a, :] = half + half.T - np.diag(np.diag(half))

@@ -58,6 +58,7 @@ class Gpu:
         given = library.asarray(np.ascontiguousarray(weights, np.float64))
         for chunk in self._chunks(model.data):
             place = self._place(ranges, chunk)
+            model.progress(min(chunk.last, n), n)
             if len(place):
                 self._launch("loss_gradient", model, weights, chunk, len(place), given, _number(model), np.float64(model.scale),
                              place, np.int32(len(place)), np.float64(unit), np.float64(loss_unit), gradient, loss,
