@@ -22,6 +22,8 @@ from tuner.problem import Problem
 FIRST_SD = 100.0  # centipawns, while the design effect is being found
 SMALLEST_SD, LARGEST_SD = 0.5, 10_000.0
 ROUNDS = (1e-3, 1e-5)  # tolerances of the fits; the second is cheap because it starts where the first one ended
+ENOUGH = 1 << 21  # positions
+RUN = 500  # games that are read together
 UPDATES = 5  # of the standard deviations between two fits
 
 
@@ -53,8 +55,9 @@ def empirical_prior(problem: Problem, places: Sequence[Place], allowed: np.ndarr
     """The problem with a prior for the `allowed` weights, weights to start from, and the Gauss-Newton matrix nearby.
 
     `problem.precision` comes in for the other weights, as 1 / sd^2; the prior of the result is per position and divided
-    by the design effect, which the result names.
+    by the design effect, which the result names. Of many games some tell all of this.
     """
+    whole, problem = problem, problem.on(some_games(problem))
     groups = prior_groups(places, allowed & problem.free)
     given = problem.precision.ravel()
     sd = [FIRST_SD] * len(groups)
@@ -68,7 +71,13 @@ def empirical_prior(problem: Problem, places: Sequence[Place], allowed: np.ndarr
         if groups:
             sd = _updated(problem, weights, matrix, groups, sd, given, effect)
         current = _with_prior(problem, groups, sd, given, effect)
-    return current, weights, matrix
+    return _with_prior(whole, groups, sd, given, effect), weights, matrix
+
+
+def some_games(problem: Problem) -> np.ndarray:
+    """All games, or runs of neighbours from all over the data that hold about ENOUGH positions."""
+    every = problem.positions // ENOUGH
+    return problem.games if every < 2 else problem.games[np.arange(len(problem.games)) // RUN % every == 0]
 
 
 def _with_prior(problem: Problem, groups: list[np.ndarray], sd: list[float], given: np.ndarray, effect: float) -> Problem:

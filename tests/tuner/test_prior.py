@@ -180,3 +180,17 @@ def test_weights_that_stay_where_they_start_get_a_small_spread_and_undetermined_
     true, never = (spread_of(problem, np.arange(a, a + 30)) for a in (0, 30))
     assert SMALLEST_SD <= true < 8
     assert never == pytest.approx(prior.FIRST_SD)
+
+
+def test_some_games_are_enough_for_the_prior_of_many(tmp_path, monkeypatch):
+    """Half of the games give nearly the same widths, and the prior weighs as much as all games ask for."""
+    sample, _ = random_sample(tmp_path / "data", seed=3, games=800, columns=6, sd=30)
+    problem, allowed = problem_of(sample, 2), np.ones((2, 7), bool)
+    allowed[:, -1] = False
+    whole, _, _ = empirical_prior(problem, sample.layout.places, allowed)
+    monkeypatch.setattr(prior, "ENOUGH", problem.positions // 2)
+    monkeypatch.setattr(prior, "RUN", 50)
+    part, near, matrix = empirical_prior(problem, sample.layout.places, allowed)
+    assert part.positions == problem.positions and near.shape == (2, 7) and matrix.shape == (14, 14)
+    ratio = part.precision[:, :-1] / whole.precision[:, :-1]
+    assert ((ratio > 0.5) & (ratio < 2)).all() and (ratio != 1).any()
