@@ -14,8 +14,9 @@ import mmap
 import os
 import shutil
 import zlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 
@@ -26,6 +27,7 @@ from games.streams import InputError
 FORMAT = 1
 ARRAYS = {"index": np.uint16, "count": np.int8, "row": np.int64, "phase": np.uint8, "outcome": np.float32,
           "weight": np.float32, "first": np.int64, "game": np.uint64, "opening": np.uint64}
+BY_POSITION = ("index", "count", "row", "phase", "outcome", "weight")
 MANIFEST = "manifest.json"
 # of the manifest; whole numbers are 1 or more, nonzeros may be 0
 ENTRIES = {"game": str, "sources": list, "options": dict, "layout": list, "terms": str, "phases": int, "stages": list,
@@ -190,6 +192,35 @@ class Dataset:
             if hasattr(pages, "madvise"):
                 pages.madvise(mmap.MADV_DONTNEED)
 
+    def prefetch(self, low: int, high: int, names: Sequence[str] = BY_POSITION) -> None:
+        """Have what there is of positions low to high read from the disk while something else is done."""
+        nonzeros = int(self.row[low]), int(self.row[high])
+        for name in names:
+            size = getattr(self, name).itemsize
+            a, b = nonzeros if name in ("index", "count") else (low, high + (name == "row"))
+            self.prefetch_bytes(name, a * size, b * size)
+
+    def prefetch_bytes(self, name: str, begin: int, end: int) -> None:
+        """The same for some bytes of an array."""
+        pages = self._pages.get(name)
+        if pages is not None:
+            start = (HEADER + begin) // mmap.PAGESIZE * mmap.PAGESIZE
+            stop = min(HEADER + end, len(pages))
+            if stop > start:
+                pages.madvise(mmap.MADV_WILLNEED, start, stop - start)
+
+    @cached_property
+    def _pages(self) -> dict[str, mmap.mmap]:
+        """The maps of the arrays by position, if they are so large that parts of them are read."""
+        found = {}
+        for name in BY_POSITION:
+            base = getattr(self, name)
+            while base is not None and not isinstance(base, mmap.mmap):
+                base = getattr(base, "base", None)
+            if base is not None and len(base) > PART and hasattr(base, "madvise"):
+                found[name] = base
+        return found
+
     @property
     def columns(self) -> int:
         return sum(int(np.prod(shape, dtype=int)) for _, shape in self.manifest["layout"])
@@ -226,6 +257,8 @@ def open_dataset(path: str | Path, check: bool = True) -> Dataset:
             raise InputError(f"{path / name}.npy: {len(arrays[name])} entries, expected {size}; build the dataset again")
     maps = tuple(array._mmap for array in arrays.values() if getattr(array, "_mmap", None) is not None)
     data = Dataset(path, manifest, maps, **{name: array.view(np.ndarray) for name, array in arrays.items()})
+    for pages in data._pages.values():
+        pages.madvise(mmap.MADV_RANDOM)  # what will be read is told: some systems read megabytes round every page
     if check:
         _check_numbers(data)
         _check_parts(data)
@@ -271,6 +304,7 @@ def _check_numbers(data: Dataset, size: int = 1 << 20) -> None:
     def check(name: str, wrong: Callable[[np.ndarray], np.ndarray], what: str, overlap: int = 0) -> None:
         values = getattr(data, name)
         for begin in range(0, len(values), size):
+            data.prefetch_bytes(name, begin * values.itemsize, (begin + 2 * size) * values.itemsize)
             found = wrong(values[begin:begin + size + overlap])
             if found.any():
                 raise InputError(f"{data.path / name}.npy: entry {begin + int(np.argmax(found))} is damaged, expected {what}; "
@@ -294,6 +328,7 @@ def _check_parts(data: Dataset) -> None:
     for name, checks in data.manifest.get("checks", {}).items():
         whole = memoryview(getattr(data, name)).cast("B")
         for number, expected in enumerate(checks):
+            data.prefetch_bytes(name, number * PART, (number + 2) * PART)
             if zlib.crc32(whole[number * PART:(number + 1) * PART]) != expected:
                 end = min((number + 1) * PART, len(whole))
                 raise InputError(f"{data.path / name}.npy: damaged between bytes {HEADER + number * PART} and {HEADER + end}; "

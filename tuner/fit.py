@@ -22,7 +22,7 @@ from tuner.learners.newton import newton
 from tuner.parameters import LARGEST_WEIGHT, Parameters
 from tuner.prior import empirical_prior
 from tuner.problem import Problem
-from tuner.ranges import ranges_of
+from tuner.ranges import ahead, ranges_of
 from tuner.scale import fit_scale
 from tuner.split import split_games
 from tuner.uncertainty import Uncertainty, standard_errors
@@ -155,7 +155,10 @@ def make_problem(data: Dataset, parameters: Parameters, options: FitOptions, gam
 def _share_of_draws(data: Dataset, games: np.ndarray) -> float:
     """Of the positions of these games; InputError if there are none, or nothing else."""
     ranges = ranges_of(data, games)
-    drawn = sum(float((1 - np.abs(data.outcome[low:high])).sum(dtype=np.float64)) for low, high in ranges)
+    drawn = 0.0
+    for piece in ahead(data, ranges, ("outcome",)):
+        drawn += sum(float((1 - np.abs(data.outcome[low:high])).sum(dtype=np.float64)) for low, high in piece)
+        data.release()
     share = drawn / max(int((ranges[:, 1] - ranges[:, 0]).sum()), 1)
     if not 0 < share < 1:
         raise InputError(f"{'none' if share == 0 else 'every one'} of the games is drawn: draws as an outcome of their own need "

@@ -11,7 +11,7 @@ from tuner.draws import chances_of
 from tuner.objectives import loss_of
 from tuner.problem import Problem
 from tuner.quantile import quantile
-from tuner.ranges import blocks
+from tuner.ranges import ahead
 
 BINS = 20
 LARGEST = 1 << 20  # positions looked at one by one: some hundred thousand tell two digits of an error
@@ -36,7 +36,7 @@ class Look(NamedTuple):
 def looks(problem: Problem, weights: np.ndarray, games: np.ndarray) -> Iterator[Look]:
     """What the model says of the positions of some games, a block at a time."""
     part = problem.on(games)
-    for piece in blocks(part.ranges):
+    for piece in ahead(problem.data, part.ranges):
         sizes = piece[:, 1] - piece[:, 0]
         place = np.repeat(piece[:, 1] - np.cumsum(sizes), sizes) + np.arange(sizes.sum())
         evaluation = problem.evaluations(weights, piece)

@@ -21,7 +21,7 @@ from tuner.device.cpu import CPU, game_scores
 from tuner.draws import DRAW_MODELS
 from tuner.layout import shares_of
 from tuner.objectives import OBJECTIVES
-from tuner.ranges import blocks, ranges_of
+from tuner.ranges import ahead, blocks, ranges_of
 
 SMALL = 48 << 20  # bytes of nonzeros that may stay in memory
 
@@ -42,7 +42,7 @@ class Meter:
 def use_of(data: Dataset, ranges: np.ndarray, phases: int) -> tuple[np.ndarray, np.ndarray]:
     """Per phase and column (phases + 1, columns): positions that it applies to, and the sum of absolute counts."""
     positions, total = (np.zeros((phases + 1, data.columns), np.int64) for _ in range(2))
-    for piece in blocks(ranges):
+    for piece in ahead(data, ranges):
         passes.column_use(data.index, data.count, data.row, data.phase, piece, positions, total)
         data.release()
     return positions, total
@@ -115,7 +115,11 @@ class Problem:
         return np.ascontiguousarray(self.shares.T @ weights)
 
     def _weight_of(self, ranges: np.ndarray) -> float:
-        return float(sum(self.data.weight[low:high].sum(dtype=np.float64) for low, high in ranges))
+        found = 0.0
+        for piece in ahead(self.data, ranges, ("weight",)):
+            found += sum(self.data.weight[low:high].sum(dtype=np.float64) for low, high in piece)
+            self.release()
+        return float(found)
 
     def release(self) -> None:
         if 3 * len(self.data.index) > SMALL:
@@ -164,8 +168,13 @@ class Problem:
 
     @cached_property
     def groups(self) -> tuple[np.ndarray, np.ndarray]:
-        """Names (g,) of the games' identities, and the place (n,) of each game's own among them."""
-        return np.unique(self.data.game[self.games], return_inverse=True)
+        """Names (g,) of the games' identities, and the place (n,) of each game's own among them: in the order in which they
+        come, so that neighbours are read together."""
+        names, first, group = np.unique(self.data.game[self.games], return_index=True, return_inverse=True)
+        order = np.argsort(first)
+        rank = np.empty(len(order), np.int64)
+        rank[order] = np.arange(len(order))
+        return names[order], rank[group]
 
     def game_scores(self, weights: np.ndarray, most: int = 256) -> Iterator[np.ndarray]:
         """Gradients of the summed loss of each game (or group of games with one identity), some at a time: (n, d)."""
@@ -180,5 +189,7 @@ class Problem:
         """Evaluations in centipawns, first player's view, of the positions of some ranges."""
         out = np.empty(int((ranges[:, 1] - ranges[:, 0]).sum()))
         table = np.ascontiguousarray(self.table(weights)[:, :self.data.columns + 1])
+        for low, high in ranges.tolist():
+            self.data.prefetch(low, high)
         passes.evaluations(*self.arrays, table, np.ascontiguousarray(ranges), out)
         return out

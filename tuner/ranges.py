@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from tuner.dataset import Dataset
+from tuner.dataset import BY_POSITION, Dataset
 
 BLOCK = 1 << 16  # positions dealt with at once, and between two looks at the memory
 
@@ -35,3 +35,10 @@ def blocks(ranges: np.ndarray, size: int = BLOCK) -> Iterator[np.ndarray]:
                 piece = []
     if piece:
         yield np.array(piece, np.int64)
+
+
+def ahead(data: Dataset, ranges: np.ndarray, names: Sequence[str] = BY_POSITION) -> Iterator[np.ndarray]:
+    """Pieces of ranges, each on its way from the disk while earlier ones are dealt with; of these arrays."""
+    for piece in blocks(ranges):
+        data.prefetch(int(piece[0, 0]), int(piece[-1, 1]), names)
+        yield piece

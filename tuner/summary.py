@@ -19,6 +19,7 @@ def summarise(data: Dataset, layout: Layout) -> dict:
     edges = np.linspace(0, phases + 1, BINS + 1).round().astype(int)
     by_phase, phase_sum = np.zeros((phases + 1, 3), np.int64), 0
     for begin in range(0, data.positions, BLOCK):
+        data.prefetch(begin, min(begin + BLOCK, data.positions), ("outcome", "phase"))
         outcome, phase = data.outcome[begin:begin + BLOCK], data.phase[begin:begin + BLOCK]
         kind = 1 - np.sign(outcome).astype(np.int64)
         by_phase += np.bincount(phase.astype(np.int64) * 3 + kind, minlength=3 * (phases + 1)).reshape(-1, 3)

@@ -11,7 +11,7 @@ import numpy as np
 from tuner import passes
 from tuner.device.base import Model
 from tuner.parallel import in_order
-from tuner.ranges import BLOCK, blocks
+from tuner.ranges import BLOCK, ahead
 
 GROUPS = 256  # whose scores are looked at together
 
@@ -35,7 +35,7 @@ class Processors:
             part = np.zeros(shape)
             return passes.loss_gradient(*model.arrays, table, model.data.columns, piece, address, model.scale, part), part
 
-        for some, part in watched(in_order(work, blocks(ranges), self.workers), model, ranges):
+        for some, part in watched(in_order(work, ahead(model.data, ranges), self.workers), model, ranges):
             loss += some
             per_phase += part
         return loss, model.shares @ per_phase
@@ -112,7 +112,7 @@ def second_moments(model: Model, shape: tuple[int, int], terms_of: Callable[[np.
                     found[pair] += np.multiply(part, share, out=scratch)
         return found
 
-    for found in watched(in_order(work, blocks(ranges), workers), model, ranges):
+    for found in watched(in_order(work, ahead(model.data, ranges), workers), model, ranges):
         sums += found
     matrix = np.empty((stages, width, stages, width))
     for (a, b), half in zip(pairs, sums, strict=True):
@@ -128,6 +128,7 @@ def _scores_of(model: Model, weights: np.ndarray, ranges: np.ndarray, place: np.
         while end < len(ranges) and ranges[end, 1] - ranges[begin, 0] <= BLOCK:
             end += 1
         piece = ranges[begin:end]
+        model.data.prefetch(int(piece[0, 0]), int(piece[-1, 1]))
         base, terms = position_terms(model, weights, piece)
         passes.range_scores(data.index, data.count, data.row, data.phase, piece, place[begin:end], base, terms,
                             data.columns, model.phases, scores)
