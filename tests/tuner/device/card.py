@@ -66,7 +66,7 @@ def cards(folder: Path, free: int = 1 << 33, count: int = 1) -> dict[str, Module
     cupy.asarray, cupy.asnumpy = (lambda values: np.array(values, order="C")), np.array
     cupy.RawModule = raw_module
     cupy.cuda = SimpleNamespace(
-        runtime=SimpleNamespace(getDeviceCount=lambda: count, memGetInfo=lambda: (free, free),
+        runtime=SimpleNamespace(getDeviceCount=lambda: count, memGetInfo=lambda: (free, free), deviceSynchronize=lambda: None,
                                 getDeviceProperties=lambda number: {"name": b"Paper 1", "multiProcessorCount": 2}),
         Stream=lambda non_blocking: SimpleNamespace(synchronize=lambda: None),
         Event=lambda: SimpleNamespace(record=lambda: None, synchronize=lambda: None))

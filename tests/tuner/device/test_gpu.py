@@ -144,6 +144,16 @@ def test_auto_takes_a_card_and_says_its_name(folder, monkeypatch):
     assert device_named("auto", 1).name == "gpu (Paper 1)"
 
 
+@needs_compiler
+def test_the_benchmark_of_cards_runs(folder, monkeypatch):
+    from tests.benchmarks import card as benchmark
+
+    paper(monkeypatch, folder)
+    lines = dict(benchmark.main(4000))
+    assert lines["card"] == "gpu (Paper 1)" and lines["the same bits in two runs"] == "True"
+    assert float(lines["matrix: relative difference"]) < 1e-9 and "iterations" in lines["Newton fit, 400 x 2, standard errors"]
+
+
 def test_kernels_compile_for_a_card():
     """To PTX, by the compiler that CuPy uses, where it is installed."""
     found = importlib.util.find_spec("nvidia.cuda_nvrtc") if importlib.util.find_spec("nvidia") else None
