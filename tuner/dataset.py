@@ -8,12 +8,10 @@ has a checksum (CRC-32) for each part of each array, so that damage is found and
 
 from __future__ import annotations
 
-import contextlib
 import json
 import mmap
 import os
 import shutil
-import zlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -23,6 +21,7 @@ from types import TracebackType
 import numpy as np
 
 from games.streams import InputError
+from tuner.arrays import HEADER, ArrayWriter, damaged_part
 
 FORMAT = 1
 ARRAYS = {"index": np.uint16, "count": np.int8, "row": np.int64, "phase": np.uint8, "outcome": np.float32,
@@ -32,48 +31,7 @@ MANIFEST = "manifest.json"
 # of the manifest; whole numbers are 1 or more, nonzeros may be 0
 ENTRIES = {"game": str, "sources": list, "options": dict, "layout": list, "terms": str, "phases": int, "stages": list,
            "games": int, "positions": int, "nonzeros": int}
-HEADER = 128
-PART = 1 << 24  # bytes of an array that have a checksum of their own
-
-
-class ArrayWriter:
-    """A one-dimensional `.npy` file that grows; its header is written last, into room kept for it."""
-
-    def __init__(self, path: Path, dtype: type) -> None:
-        self.dtype, self.length = np.dtype(dtype), 0
-        self.checks: list[int] = []
-        self._filled = PART  # bytes of the last part
-        self._file = open(path, "wb")
-        self._file.write(b"\0" * HEADER)
-
-    def append(self, values: np.ndarray) -> None:
-        values = np.ascontiguousarray(values, self.dtype)
-        self._file.write(values.data)
-        self._check(memoryview(values).cast("B"))
-        self.length += len(values)
-
-    def _check(self, data: memoryview) -> None:
-        while data:
-            if self._filled == PART:
-                self.checks.append(0)
-                self._filled = 0
-            some = data[:PART - self._filled]
-            self.checks[-1] = zlib.crc32(some, self.checks[-1])
-            self._filled += len(some)
-            data = data[len(some):]
-
-    def close(self) -> None:
-        text = f"{{'descr': {self.dtype.str!r}, 'fortran_order': False, 'shape': ({self.length},), }}"
-        self._file.seek(0)
-        self._file.write(b"\x93NUMPY\x01\x00" + (HEADER - 10).to_bytes(2, "little"))
-        self._file.write(text.encode().ljust(HEADER - 11) + b"\n")
-        self._file.flush()
-        os.fsync(self._file.fileno())
-        self._file.close()
-
-    def abandon(self) -> None:
-        with contextlib.suppress(OSError):  # on a full disk what is still to be written cannot be
-            self._file.close()
+LARGE = 1 << 24  # bytes of an array of which parts are read
 
 
 class DatasetWriter:
@@ -217,7 +175,7 @@ class Dataset:
             base = getattr(self, name)
             while base is not None and not isinstance(base, mmap.mmap):
                 base = getattr(base, "base", None)
-            if base is not None and len(base) > PART and hasattr(base, "madvise"):
+            if base is not None and len(base) > LARGE and hasattr(base, "madvise"):
                 found[name] = base
         return found
 
@@ -326,14 +284,10 @@ def _check_numbers(data: Dataset, size: int = 1 << 20) -> None:
 def _check_parts(data: Dataset) -> None:
     """InputError that names the first part of an array that is not what was written; nothing for datasets without checks."""
     for name, checks in data.manifest.get("checks", {}).items():
-        whole = memoryview(getattr(data, name)).cast("B")
-        for number, expected in enumerate(checks):
-            data.prefetch_bytes(name, number * PART, (number + 2) * PART)
-            if zlib.crc32(whole[number * PART:(number + 1) * PART]) != expected:
-                end = min((number + 1) * PART, len(whole))
-                raise InputError(f"{data.path / name}.npy: damaged between bytes {HEADER + number * PART} and {HEADER + end}; "
-                                 "build the dataset again")
-            data.release()
+        found = damaged_part(getattr(data, name), checks, lambda begin, end, name=name: data.prefetch_bytes(name, begin, end))
+        if found:
+            raise InputError(f"{data.path / name}.npy: damaged between bytes {found[0]} and {found[1]}; build the dataset again")
+        data.release()
 
 
 def copy_games(sources: Iterable[tuple[Dataset, np.ndarray]], target: Path, manifest: dict) -> None:

@@ -17,6 +17,7 @@ import pytest
 
 from games.streams import InputError
 from tests.tuner.support import LAYOUT, PHASES, Sample, random_coefficients, write_sample
+from tuner import arrays
 from tuner import dataset as module
 from tuner.dataset import ARRAYS, MANIFEST, Dataset, DatasetWriter, copy_games, is_dataset, open_dataset
 from tuner.datasets import layout_in
@@ -332,7 +333,7 @@ def test_nothing_can_be_learned_from_one_game_or_from_games_with_one_result(tmp_
 
 def test_a_changed_byte_is_found_and_its_part_named(tmp_path, monkeypatch):
     """Counts may be any number: nothing but a checksum tells that one is wrong."""
-    monkeypatch.setattr(module, "PART", 4096)
+    monkeypatch.setattr(arrays, "PART", 4096)
     random = np.random.default_rng(1)
     write_sample(tmp_path / "data", random_coefficients(random, 6000, 6), np.zeros(6000), np.full(600, 10))
     checks = open_dataset(tmp_path / "data").manifest["checks"]
