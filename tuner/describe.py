@@ -34,6 +34,7 @@ def describe(start: str, output: Path, data: Dataset, options: TuneOptions, resu
     def known(value: float) -> float | None:
         return None if math.isnan(value) else round(value, 7)
 
+    change = held_out_change(result)
     return {
         "command": "tuner " + shlex.join(sys.argv[1:]), "version": __version__, "seed": options.seed, "start": str(start),
         "output": str(output), **({"run": str(options.run)} if options.run else {}),
@@ -47,9 +48,9 @@ def describe(start: str, output: Path, data: Dataset, options: TuneOptions, resu
         "scale": round(result.parameters.scale, 8), "intercept": [round(float(v), 2) for v in result.intercept],
         "prior": options.trust or "none", "design_effect": round(result.design_effect, 3),
         "null_directions": result.null_directions, "never_applied": result.never_applied,
-        "held_out_change": held_out_change(result),
+        "held_out_change": change,
         **({"draws": draws_of(result, result.parameters.stages)} if result.problem.draws else {}),
-        "ratios": ratios_of(result.uncertainty, result.weights, result.parameters.layout), "advice": advice(result)}
+        "ratios": ratios_of(result.uncertainty, result.weights, result.parameters.layout), "advice": advice(result, change)}
 
 
 def result_lines(result: dict) -> list[str]:

@@ -45,14 +45,14 @@ def draws_of(result: FitResult, stages: tuple[str, ...]) -> dict | None:
             "errors": {stage: _known(error, 2) for stage, error in zip(stages, errors, strict=True)}}
 
 
-def findings(result: FitResult, data: Dataset, layout: Layout) -> dict:
-    """Everything but what needs the games themselves, as plain data."""
+def findings(result: FitResult, plain: dict, data: Dataset, layout: Layout) -> dict:
+    """Everything but what needs the games themselves, as plain data; `plain` is what is said of the fit already."""
     judged = result.held_out if result.held_out and result.held_out.positions else result.problem
     stages = result.parameters.stages
-    return {"held_out_change": held_out_change(result), "ratios": ratios_of(result.uncertainty, result.weights, layout),
+    return {"result": plain, **{key: plain.get(key) for key in ("held_out_change", "ratios", "draws", "advice")},
             "calibration": {"before": calibration(judged, result.problem.start), "after": calibration(judged, result.weights)},
             "identifiability": identify(result.problem, result.matrix, result.gauge, layout, stages),
-            "summary": summary_of(data), "draws": draws_of(result, stages), "advice": advice(result)}
+            "summary": summary_of(data)}
 
 
 def summary_of(data: Dataset) -> dict:
@@ -62,10 +62,9 @@ def summary_of(data: Dataset) -> dict:
             "phases": np.bincount(data.phase, minlength=data.manifest["phases"] + 1).tolist()}
 
 
-def advice(result: FitResult) -> list[str]:
-    """What a reader should know before believing the numbers."""
-    lines = []
-    games, change = result.games, held_out_change(result)
+def advice(result: FitResult, change: dict | None) -> list[str]:
+    """What a reader should know before believing the numbers; `change` is that of the held-out loss."""
+    lines, games = [], result.games
     if result.uncertainty and games:
         lines.append(f"halving the standard errors takes about {(HALF - 1) * games:,} more games of this kind")
         inflation = _inflation(result.uncertainty)

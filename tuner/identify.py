@@ -7,7 +7,7 @@ from scipy.linalg import lapack, qr
 
 from tuner.gauge import Gauge
 from tuner.layout import Layout, Place
-from tuner.learners.newton import factorise
+from tuner.learners.newton import factorise, inverse_of
 from tuner.problem import Problem
 
 RARE = 100  # positions
@@ -32,11 +32,12 @@ def identify(problem: Problem, matrix: np.ndarray, gauge: Gauge, layout: Layout,
     """
     names, free = names_of(problem, layout, stages), gauge.coordinates
     part = matrix[np.ix_(free, free)]
-    positions = _positions(problem).ravel()[free]
+    applies = _positions(problem)
+    positions = applies.ravel()[free]
     precision = problem.precision.ravel()[free]
     return {"free": len(free), "rank": len(free) - gauge.dimension, "condition": _condition(part, gauge),
             "effective": float(_effective(part, precision)),
-            "null_directions": [_described(direction, free, names, problem, layout, stages)
+            "null_directions": [_described(direction, free, names, applies > 0, layout, stages)
                                 for direction in _directions(gauge, positions > 0)],
             "never": [names[place] for place in free[positions == 0]],
             "rare": [{"parameter": names[free[i]], "positions": int(positions[i])} for i in np.argsort(positions, kind="stable")
@@ -91,13 +92,13 @@ def _directions(gauge: Gauge, applies: np.ndarray) -> list[np.ndarray]:
     return list(found.T)
 
 
-def _described(direction: np.ndarray, free: np.ndarray, names: list[str], problem: Problem, layout: Layout,
+def _described(direction: np.ndarray, free: np.ndarray, names: list[str], applies: np.ndarray, layout: Layout,
                stages: tuple[str, ...]) -> dict:
-    """The numbers of a direction: whole tables by their name, others one by one."""
-    moved = np.zeros(problem.start.size)
+    """The numbers of a direction: whole tables by their name, others one by one. `applies` (stages, columns + 1 or 2): to any
+    position."""
+    moved = np.zeros(applies.size)
     moved[free] = direction
-    moved = moved.reshape(problem.start.shape)
-    applies = _positions(problem) > 0
+    moved = moved.reshape(applies.shape)
     numbers = []
     for stage in range(len(stages)):
         suffix = f" {stages[stage]}" if len(stages) > 1 else ""
@@ -125,10 +126,8 @@ def _collinear(part: np.ndarray, gauge: Gauge, positions: np.ndarray) -> list[tu
     chosen, factor, scale = factorise(part)
     if not len(chosen):
         return []
-    inverse = lapack.dpotri(factor, lower=1)[0]
-    inverse = (np.tril(inverse) + np.tril(inverse, -1).T) / np.outer(scale[chosen], scale[chosen])
     covariance = np.zeros_like(part)
-    covariance[np.ix_(chosen, chosen)] = inverse
+    covariance[np.ix_(chosen, chosen)] = inverse_of(chosen, factor, scale)
     covariance = gauge.project(covariance)
     covariance[(positions < RARE) | gauge.loose] = 0.0
     spread = np.sqrt(np.maximum(np.diag(covariance), 0))

@@ -19,7 +19,6 @@ from tuner.engine import Engine
 from tuner.parameters import Parameters
 
 MOST = 12  # games, and positions, told
-_COUNT = itertools.count()
 FEWEST = 8  # positions of a game that can be misjudged as a whole
 
 
@@ -33,6 +32,25 @@ class File(NamedTuple):
     loss_after: float
 
 
+class Worst:
+    """The entries of the greatest losses that were offered; of equal ones those that came first."""
+
+    def __init__(self) -> None:
+        self._heap: list[tuple[float, int, dict]] = []
+        self._count = itertools.count()
+
+    def offer(self, loss: float, plain: dict) -> None:
+        entry = (float(loss), -next(self._count), plain)
+        if len(self._heap) < MOST:
+            heapq.heappush(self._heap, entry)
+        elif entry > self._heap[0]:
+            heapq.heapreplace(self._heap, entry)
+
+    def plain(self) -> list[dict]:
+        """The worst first."""
+        return [plain for _, _, plain in sorted(self._heap, key=lambda entry: -entry[0])]
+
+
 def misjudged(engine: Engine, sources: Sequence[str], options: ReadOptions, quiescence: Parameters | None,
               before: Parameters, after: Parameters, progress: Callable[[ReadReport], None] = lambda report: None) -> dict:
     """`games` and `positions` that are most surprising to `after`, worst first, the `files`, and the `results` of the
@@ -41,8 +59,7 @@ def misjudged(engine: Engine, sources: Sequence[str], options: ReadOptions, quie
     Losses are cross-entropies of the result, with the scale of each file of parameters. A position is the worst of its game.
     """
     report, (options, packed) = ReadReport(), prepared(engine, options, quiescence)
-    games: list[tuple] = []
-    positions: list[tuple] = []
+    games, positions = Worst(), Worst()
     files, results = [], {"win": 0, "draw": 0, "loss": 0}
     for source in expand(sources, engine.game.suffixes):
         total, name = np.zeros(4), Path(source).name
@@ -61,21 +78,21 @@ def misjudged(engine: Engine, sources: Sequence[str], options: ReadOptions, quie
             for at in np.argsort(-(sums / counts))[:MOST]:
                 g = kept[at]
                 if counts[at] >= FEWEST:
-                    _keep(games, sums[at] / counts[at], {
+                    games.offer(sums[at] / counts[at], {
                         "file": name, "number": int(batch.numbers[g]), "outcome": float(batch.outcomes[batch.first[g]]),
                         "positions": int(counts[at]), "loss": round(float(sums[at] / counts[at]), 4)})
             bounds = zip(batch.first[kept], ends[kept], strict=True)
             worst = np.array([begin + np.argmax(new[begin:end]) for begin, end in bounds])
             for at in np.argsort(-new[worst])[:MOST]:
                 i, g = worst[at], kept[at]
-                _keep(positions, new[i], {
+                positions.offer(new[i], {
                     "position": engine.game.text(batch.positions[i]), "file": name, "number": int(batch.numbers[g]),
                     "outcome": float(batch.outcomes[i]), "predicted": round(float(score[i]), 4), "loss": round(float(new[i]), 4)})
             progress(report)
         n = max(total[1], 1)
         files.append(File(name, int(total[0]), int(total[1]), round(total[2] / n, 5), round(total[3] / n, 5))._asdict())
     del packed
-    return {"games": _worst(games), "positions": _worst(positions), "files": files, "results": results}
+    return {"games": games.plain(), "positions": positions.plain(), "files": files, "results": results}
 
 
 def _judged(engine: Engine, parameters: Parameters, batch: PositionBatch) -> tuple[np.ndarray, np.ndarray]:
@@ -83,16 +100,3 @@ def _judged(engine: Engine, parameters: Parameters, batch: PositionBatch) -> tup
     logit = 2 * parameters.scale * engine.evaluate(batch.positions, parameters)
     q = 0.5 + 0.5 * batch.outcomes.astype(float)
     return 0.5 + 0.5 * np.tanh(logit / 2), np.logaddexp(0, logit) - q * logit
-
-
-def _keep(heap: list[tuple], loss: float, plain: dict) -> None:
-    """Among the worst; of equal ones those that came first."""
-    entry = (float(loss), -next(_COUNT), plain)
-    if len(heap) < MOST:
-        heapq.heappush(heap, entry)
-    elif loss > heap[0][0]:
-        heapq.heapreplace(heap, entry)
-
-
-def _worst(heap: list[tuple]) -> list[dict]:
-    return [entry[-1] for entry in sorted(heap, key=lambda entry: -entry[0])]

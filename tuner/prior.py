@@ -61,8 +61,8 @@ def empirical_prior(problem: Problem, places: Sequence[Place], allowed: np.ndarr
     groups = prior_groups(places, allowed & problem.free)
     given = problem.precision.ravel()
     sd = [FIRST_SD] * len(groups)
-    games = len(np.unique(problem.data.game[problem.games]))
-    current, weights, matrix = _with_prior(problem, groups, sd, given, problem.positions / games), problem.start, None
+    first = problem.positions / len(problem.groups[0])  # as if a game's positions counted as one
+    current, weights, matrix = _with_prior(problem, groups, sd, given, first), problem.start, None
     for tolerance in ROUNDS:
         weights = newton(current, LearnerOptions(tolerance=tolerance), Record(), weights, matrix)
         if matrix is None:

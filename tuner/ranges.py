@@ -37,8 +37,9 @@ def blocks(ranges: np.ndarray, size: int = BLOCK) -> Iterator[np.ndarray]:
         yield np.array(piece, np.int64)
 
 
-def ahead(data: Dataset, ranges: np.ndarray, names: Sequence[str] = BY_POSITION) -> Iterator[np.ndarray]:
-    """Pieces of ranges, each on its way from the disk while earlier ones are dealt with; of these arrays."""
-    for piece in blocks(ranges):
+def ahead(data: Dataset, ranges: np.ndarray, names: Sequence[str] = BY_POSITION, larger: int = 1) -> Iterator[np.ndarray]:
+    """Pieces of ranges, each on its way from the disk while earlier ones are dealt with; of these arrays.
+    They are so many times larger than usual."""
+    for piece in blocks(ranges, larger * BLOCK) if larger > 1 else blocks(ranges):
         data.prefetch(int(piece[0, 0]), int(piece[-1, 1]), names)
         yield piece

@@ -22,7 +22,7 @@ def bootstrap(result: FitResult, replicates: int, seed: int,
     """
     problem, random = result.problem, np.random.default_rng([seed, replicates])
     data = problem.data
-    names, group = np.unique(data.game[problem.games], return_inverse=True)
+    names, group = problem.groups
     sizes = (data.first[problem.games + 1] - data.first[problem.games]).astype(np.int64)
     found = []
     for done in range(replicates):

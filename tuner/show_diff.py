@@ -190,8 +190,8 @@ def _notes(found: Comparison, view: View, hidden: int) -> list[str]:
                      "most 5 % are false on average\n"
                      "  (Benjamini-Hochberg over all identified numbers, two-sided normal p values)")
     elif tested:
-        notes.append(f"{MARK} more than 1.96 standard errors: {int(evidence.significant.sum()):,} of {tested:,} changes; by "
-                     f"chance up to {0.05 * tested:.0f}, see --significant")
+        notes.append(f"{MARK} more than {np.max(evidence.reach):.2f} standard errors: {int(evidence.significant.sum()):,} of "
+                     f"{tested:,} changes; by chance up to {0.05 * tested:.0f}, see --significant")
     if found.own_errors and len(errors) > 1:
         notes.append("errors of changes are sqrt(a^2 + b^2) of both files' errors, which assumes different games")
         name = shared_sources(errors)

@@ -190,7 +190,7 @@ def standard_errors(temporal: TemporalProblem, weights: np.ndarray, gauge: Gauge
     diagonal = np.diag(matrix).copy()
     matrix[np.diag_indices(len(free))] += RIDGE * np.abs(diagonal).mean()
     _, slopes, c = temporal.state(weights, games)
-    names, group = np.unique(problem.data.game[problem.games], return_inverse=True)
+    names, group = problem.groups
     meat = np.zeros((len(free), len(free)))
     for begin in range(0, len(names), 256):
         inside = np.flatnonzero((group >= begin) & (group < begin + 256))

@@ -5,13 +5,13 @@ from __future__ import annotations
 import contextlib
 import json
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 
 from games.streams import InputError
 from tuner import __version__
-from tuner.bootstrap import Leaves
+from tuner.bootstrap import Leaves, Teach
 from tuner.crossval import choose_prior
 from tuner.dataset import Dataset, is_dataset
 from tuner.describe import describe, report_line
@@ -52,7 +52,7 @@ def tune(start: str, sources: Sequence[str], output: Path, options: TuneOptions)
         write_parameters(output, result.parameters.with_weights(result.parameters.weights, learned=learned))
         if options.run:
             display.begin("judging")
-            found = {"result": plain, **findings(result, data, engine.layout)}
+            found = findings(result, plain, data, engine.layout)
             found |= _misjudged(engine, parameters, result, found["summary"], sources, options, display)
             _write_run(options.run, plain, options, result, parameters, output, found)
     return plain
@@ -65,10 +65,7 @@ def dry_run(start: str, sources: Sequence[str], options: TuneOptions) -> dict:
         display.begin("starting")
         engine, parameters = _started(start, options)
         display.begin("reading")
-        data, report = dataset_of(engine, sources, folder, reading_of(options), quiescence_of(engine, options.quiescence),
-                                  display.note, display.reading)
-        read = report_line(report) if report else ""
-        require_learnable(data, read)
+        data, read = _read(engine, sources, folder, options, None, display, display.note)
         _tell(data, engine, read, options, display)
         display.begin("judging")
         return foresee(data, parameters, engine.layout, engine.phases, options.fitting())
@@ -103,12 +100,8 @@ def _rounds(engine: Engine, parameters: Parameters, sources: Sequence[str], fold
     for left in range(number_of_rounds(options) - 1, -1, -1):
         first = searching is parameters
         display.begin("reading" if first else "searching again")
-        teach, results = teacher_of(engine, searching, options), set()
-        data, report = dataset_of(engine, sources, folder, reading_of(options), quiescence_of(engine, options.quiescence),
-                                  display.note if first else lambda text: None, display.reading,
-                                  noting(teach, results) if teach else None)
-        read = report_line(report) if report else ""
-        require_learnable(data, read, results)
+        teach = teacher_of(engine, searching, options)
+        data, read = _read(engine, sources, folder, options, teach, display, display.note if first else lambda text: None)
         if first:
             _tell(data, engine, read, options, display)
             options = _with_width(data, parameters, engine, options, display)
@@ -126,6 +119,17 @@ def _rounds(engine: Engine, parameters: Parameters, sources: Sequence[str], fold
         display.note(f"values of positions moved by {moved:.3f} on average: searched again with what was learned")
         searching = result.parameters
     return data, result, options
+
+
+def _read(engine: Engine, sources: Sequence[str], folder: Path, options: TuneOptions, teach: Teach | None, display: Display,
+          note: Callable[[str], None]) -> tuple[Dataset, str]:
+    """The dataset of the sources, and what became of their games."""
+    results: set[float] = set()
+    data, report = dataset_of(engine, sources, folder, reading_of(options), quiescence_of(engine, options.quiescence), note,
+                              display.reading, noting(teach, results) if teach else None)
+    read = report_line(report) if report else ""
+    require_learnable(data, read, results)
+    return data, read
 
 
 def _with_width(data: Dataset, start: Parameters, engine: Engine, options: TuneOptions, display: Display) -> TuneOptions:

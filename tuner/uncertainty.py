@@ -11,10 +11,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import lapack
 
 from tuner.gauge import Gauge
-from tuner.learners.newton import factorise
+from tuner.learners.newton import factorise, inverse_of
 from tuner.problem import Problem
 from tuner.quantile import quantile
 
@@ -75,9 +74,7 @@ def standard_errors(problem: Problem, weights: np.ndarray, matrix: np.ndarray, g
     prior = (problem.prior_gradient(weights) * n).ravel()[free]
     meat, names = problem.device.over_groups(problem, weights, free, lambda scores: scores.T @ scores)
     meat -= np.outer(prior, prior) / names  # the scores sum to minus the prior's gradient at the optimum
-    inverse = lapack.dpotri(factor, lower=1)[0] if len(chosen) else factor
-    inverse = np.tril(inverse) + np.tril(inverse, -1).T
-    inverse /= np.outer(scale[chosen], scale[chosen])
+    inverse = inverse_of(chosen, factor, scale)
     # the prior pulls by precision * (mean - weights), which is as uncertain as the weights were before the data
     pull = problem.precision.ravel()[free[chosen]] * n * problem.design_effect
     few = names / (names - 1) * (n - 1) / max(n - len(chosen), 1) if names > 1 else 1.0
@@ -87,10 +84,11 @@ def standard_errors(problem: Problem, weights: np.ndarray, matrix: np.ndarray, g
         found[np.ix_(chosen, chosen)] = part
         return gauge.project(found)
 
-    believed = (inverse * pull) @ inverse if pull.any() else np.zeros_like(inverse)
-    sampling = whole(few * (inverse @ meat[np.ix_(chosen, chosen)] @ inverse))
-    covariance = sampling + whole(few * believed)
-    naive = whole(inverse - believed / problem.design_effect)
+    covariance = sampling = whole(few * (inverse @ meat[np.ix_(chosen, chosen)] @ inverse))
+    naive = whole(inverse)
+    if pull.any():
+        believed = whole((inverse * pull) @ inverse)
+        covariance, naive = sampling + few * believed, naive - believed / problem.design_effect
     return Uncertainty(spread(problem, covariance, gauge), spread(problem, sampling, gauge), spread(problem, naive, gauge),
                        covariance, free, names)
 

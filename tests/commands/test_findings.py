@@ -53,8 +53,7 @@ def test_a_misjudged_position_is_as_surprising_as_is_said(mislabelled):
     learned = load_parameters(folder / "run" / "params.yaml")
     line = found["misjudged"]["positions"][0]
     said = json.loads(done("eval", folder / "run" / "params.yaml", line["position"], "--json").out)
-    centipawns = said["evaluation"] if "evaluation" in said else said["centipawns"]
-    p = 1 / (1 + np.exp(-2 * learned.scale * centipawns))
+    p = 1 / (1 + np.exp(-2 * learned.scale * said["evaluation"]))
     assert p == pytest.approx(line["predicted"], abs=0.02)
     q = (1 + line["outcome"]) / 2
     assert -(q * np.log(p) + (1 - q) * np.log(1 - p)) == pytest.approx(line["loss"], rel=0.05)

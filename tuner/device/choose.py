@@ -10,8 +10,6 @@ from games.streams import InputError
 from tuner.device.base import Device
 from tuner.device.cpu import Processors
 
-NAMES = ("auto", "cpu", "gpu")
-
 
 class NoCard(Exception):
     """Why no card can be used, in a line."""
@@ -53,4 +51,4 @@ def _card(library: ModuleType, name: str, processors: int) -> Device:
     """One for the whole process: data stay on it from one fit to the next."""
     from tuner.device.gpu import Gpu
 
-    return Gpu(library, name, processors)
+    return Gpu(library, importlib.import_module("cupyx").empty_pinned, name, processors)

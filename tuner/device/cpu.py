@@ -14,6 +14,7 @@ from tuner.parallel import in_order
 from tuner.ranges import BLOCK, ahead
 
 GROUPS = 256  # whose scores are looked at together
+LARGER = 4  # pieces for a matrix: each has sums of the matrix's size
 
 
 @dataclass(frozen=True)
@@ -50,13 +51,13 @@ class Processors:
         return sum(function(scores[:, chosen]) for scores in game_scores(model, weights)), len(model.groups[0])
 
 
-def watched(results: Iterator[Any], model: Model, ranges: np.ndarray) -> Iterator[Any]:
-    """Results for the pieces of some ranges; after each, memory is given back and the progress told."""
+def watched(results: Iterator[Any], model: Model, ranges: np.ndarray, size: int = BLOCK) -> Iterator[Any]:
+    """Results for the pieces, of some size, of ranges; after each, memory is given back and the progress told."""
     done, total = 0, int((ranges[:, 1] - ranges[:, 0]).sum())
     for result in results:
         yield result
         model.release()
-        done = min(done + BLOCK, total)
+        done = min(done + size, total)
         model.progress(done, total)
 
 
@@ -112,7 +113,8 @@ def second_moments(model: Model, shape: tuple[int, int], terms_of: Callable[[np.
                     found[pair] += np.multiply(part, share, out=scratch)
         return found
 
-    for found in watched(in_order(work, ahead(model.data, ranges), workers), model, ranges):
+    pieces = ahead(data, ranges, larger=LARGER)
+    for found in watched(in_order(work, pieces, workers), model, ranges, LARGER * BLOCK):
         sums += found
     matrix = np.empty((stages, width, stages, width))
     for (a, b), half in zip(pairs, sums, strict=True):

@@ -37,23 +37,27 @@ class Chunk(NamedTuple):
 
 
 class Gpu:
-    """One card, by CuPy (`library`)."""
+    """One card, by CuPy (`library`, and `pinned(size, kind)` for memory that the card can read by itself)."""
 
-    def __init__(self, library: Any, name: str, processors: int) -> None:
+    def __init__(self, library: Any, pinned: Callable[[int, Any], np.ndarray], name: str, processors: int) -> None:
         self.name = f"gpu ({name})"
-        self._library = library
+        self._library, self._pinned = library, pinned
         self._blocks = 4 * processors
         module = library.RawModule(code=SOURCE.read_text(encoding="utf-8"), options=("--std=c++14",))
         self._kernels = {kernel: module.get_function(kernel) for kernel in KERNELS}
-        self._resident: tuple[Dataset, list[Chunk]] | None = None
+        self._data: Dataset | None = None  # the last one, of which the rest is known
+        self._heaviest = 1.0  # of its positions' weights
+        self._resident: list[Chunk] | None = None
+        self._buffers: list[_Buffer] = []
         self._places: dict[tuple[int, int], tuple[np.ndarray, Any]] = {}
 
     def loss_gradient(self, model: Model, weights: np.ndarray, ranges: np.ndarray) -> tuple[float, np.ndarray]:
         """See `Device`."""
         library = self._library
         n = max(int((ranges[:, 1] - ranges[:, 0]).sum()), 1)
-        heaviest = float(model.data.weight.max(initial=1.0)) if len(model.data.weight) else 1.0
-        unit, loss_unit = _unit(n * heaviest * 127 * 2 * model.scale * (1000 if model.draws else 1)), _unit(n * heaviest * 1000)
+        self._know(model.data)
+        mass = n * self._heaviest
+        unit, loss_unit = _unit(mass * 127 * 2 * model.scale * (1000 if model.draws else 1)), _unit(mass * 1000)
         gradient, loss = library.zeros(weights.shape, np.int64), library.zeros(1, np.int64)
         given = library.asarray(np.ascontiguousarray(weights, np.float64))
         for chunk in self._chunks(model.data):
@@ -138,32 +142,35 @@ class Gpu:
             self._places[key] = ranges, self._library.asarray(place.astype(np.int32))
         return self._places[key][1]
 
+    def _know(self, data: Dataset) -> None:
+        """Forget the last dataset for another one."""
+        if data is not self._data:
+            self._resident, self._buffers = None, []
+            self._places.clear()
+            self._data, self._heaviest = data, float(data.weight.max(initial=1.0))
+
     def _chunks(self, data: Dataset) -> Iterator[Chunk]:
         """The dataset on the card, whole games at a time."""
-        if self._resident is not None and self._resident[0] is data:
-            yield from self._resident[1]
-            return
-        bounds = _bounds(data)
-        free, _ = self._library.cuda.runtime.memGetInfo()
-        self._resident = None
-        self._places.clear()
-        if 3 * len(data.index) + 17 * data.positions < ROOM * free:
-            chunks = [Chunk(a, b, int(data.row[a]), tuple(map(self._library.asarray, _slices(data, a, b)))) for a, b in bounds]
-            self._resident = data, chunks
+        self._know(data)
+        if self._resident is None:
+            free, _ = self._library.cuda.runtime.memGetInfo()
+            if self._buffers or 3 * len(data.index) + 17 * data.positions >= ROOM * free:
+                yield from self._streamed(data)
+                return
+            self._resident = [Chunk(a, b, int(data.row[a]), tuple(map(self._library.asarray, _slices(data, a, b))))
+                              for a, b in _bounds(data)]
             data.release()
-            yield from chunks
-        else:
-            yield from self._streamed(data, bounds)
+        yield from self._resident
 
-    def _streamed(self, data: Dataset, bounds: list[tuple[int, int]]) -> Iterator[Chunk]:
+    def _streamed(self, data: Dataset) -> Iterator[Chunk]:
         """A chunk is copied while the card works on the one before."""
-        library = self._library
+        library, bounds = self._library, _bounds(data)
         copying, done = library.cuda.Stream(non_blocking=True), []
-        buffers = [_Buffer(library, data, bounds) for _ in range(2)]
+        self._buffers = self._buffers or [_Buffer(library, self._pinned, data, bounds) for _ in range(2)]
         for number, (a, b) in enumerate(bounds):
             if number > 1:
                 done[number - 2].synchronize()  # nothing reads the buffer any more
-            arrays = buffers[number % 2].filled(_slices(data, a, b), copying)
+            arrays = self._buffers[number % 2].filled(_slices(data, a, b), copying)
             copying.synchronize()
             yield Chunk(a, b, int(data.row[a]), arrays)
             done.append(library.cuda.Event())
@@ -174,10 +181,8 @@ class Gpu:
 class _Buffer:
     """Room for the largest chunk, on the card and in memory that the card can read by itself."""
 
-    def __init__(self, library: Any, data: Dataset, bounds: list[tuple[int, int]]) -> None:
-        import importlib
-
-        pinned = importlib.import_module(f"{library.__name__}x").empty_pinned
+    def __init__(self, library: Any, pinned: Callable[[int, Any], np.ndarray], data: Dataset,
+                 bounds: list[tuple[int, int]]) -> None:
         sizes = [max(len(part) for part in parts) for parts in zip(*(_slices(data, a, b) for a, b in bounds), strict=True)]
         kinds = [part.dtype for part in _slices(data, *bounds[0])]
         self._host = [pinned(size, kind) for size, kind in zip(sizes, kinds, strict=True)]

@@ -43,6 +43,12 @@ def factorise(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return pivots[:rank] - 1, np.asfortranarray(np.tril(factor[:rank, :rank])), scale
 
 
+def inverse_of(chosen: np.ndarray, factor: np.ndarray, scale: np.ndarray) -> np.ndarray:
+    """The inverse (r, r) of the block of the coordinates chosen, from what `factorise` gives."""
+    lower = lapack.dpotri(factor, lower=1)[0] if len(chosen) else factor
+    return (np.tril(lower) + np.tril(lower, -1).T) / np.outer(scale[chosen], scale[chosen])
+
+
 def sample_ranges(problem: Problem, wanted: int) -> np.ndarray | None:
     """Ranges with about `wanted` positions spread evenly over the data; None where that would be most of them."""
     step = problem.positions // wanted

@@ -11,7 +11,6 @@ from tuner.parameters import Parameters
 from tuner.quantile import NORMAL
 from tuner.report.text import number, signed
 
-SIDE = NORMAL  # standard errors of a 95 % interval
 STRONGEST = 0.9  # opacity of the largest number of a board
 LEAST = 0.5  # centipawns, a difference that is written as one
 WEAK = 0.3  # how much of its colour a difference keeps that may be chance
@@ -80,7 +79,7 @@ def _cell(kind: str, value: float, largest: float, error: float | None, said: st
     mark = ""
     if kind != "initial" and error is not None and np.isnan(error):
         mark = "unknown"
-    elif kind == "difference" and error and abs(value) <= SIDE * error:
+    elif kind == "difference" and error and abs(value) <= NORMAL * error:
         mark, strength = "weak", strength * WEAK
     text = signed(value, 0) if kind == "difference" else number(value, 0)
     return Cell(text, "more" if value > 0 else "less", round(strength, 2), mark, said)
@@ -97,4 +96,4 @@ def error_text(error: float | None) -> str:
         return ""
     if np.isnan(error):
         return ", not identified"
-    return f" ± {number(SIDE * error)}" if error else ", held"
+    return f" ± {number(NORMAL * error)}" if error else ", held"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tuner.parameters import Parameters
-from tuner.report.boards import SIDE
+from tuner.quantile import NORMAL
 from tuner.report.charts import Chart, Series, line_chart
 
 
@@ -21,7 +21,7 @@ def rows(initial: Parameters, learned: Parameters) -> list[dict]:
                 before, after = (float(p.weights[s, place.first + i]) for p in (initial, learned))
                 error = None if learned.standard_errors is None else float(learned.standard_errors[s, place.first + i])
                 found.append({"parameter": label, "stage": stage, "initial": before, "learned": after, "change": after - before,
-                              "error": SIDE * error if error is not None and np.isfinite(error) and error > 0 else None,
+                              "error": NORMAL * error if error is not None and np.isfinite(error) and error > 0 else None,
                               "sure": sureness(after - before, error)})
     return found
 
@@ -34,7 +34,7 @@ def sureness(change: float, error: float | None) -> str:
         return "not identified"
     if error == 0:
         return "held"
-    return "yes" if abs(change) > SIDE * error else "no"
+    return "yes" if abs(change) > NORMAL * error else "no"
 
 
 def curves(initial: Parameters, learned: Parameters) -> list[Chart]:
@@ -44,7 +44,7 @@ def curves(initial: Parameters, learned: Parameters) -> list[Chart]:
         if len(place.shape) != 1:
             continue
         before, after = (p.weights[:, place.columns] for p in (initial, learned))
-        errors = None if learned.standard_errors is None else SIDE * learned.standard_errors[:, place.columns]
+        errors = None if learned.standard_errors is None else NORMAL * learned.standard_errors[:, place.columns]
         spread = np.zeros_like(after) if errors is None else np.nan_to_num(errors)
         low = min(before.min(), (after - spread).min())
         high = max(before.max(), (after + spread).max())
@@ -77,7 +77,7 @@ def values(initial: Parameters, learned: Parameters, ratios: list[dict]) -> dict
             error = None if learned.standard_errors is None else float(learned.standard_errors[s, place.first])
             entries.append({"stage": stage, "initial": float(initial.weights[s, place.first]),
                             "learned": float(learned.weights[s, place.first]),
-                            "error": SIDE * error if error and np.isfinite(error) else None})
+                            "error": NORMAL * error if error and np.isfinite(error) else None})
         ratio = given.get(place.path)
         if ratio is None:
             ratio = {"ratio": means[place.path] / unit if unit else None, "low": None, "high": None}
