@@ -11,6 +11,7 @@ import importlib.util
 import inspect
 import os
 import sys
+import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -129,6 +130,7 @@ def coefficients(positions, start, rows, index, counts, ends, phases):
 '''
 
 _units: dict[str, jit.Unit] = {}
+_composing = threading.Lock()
 
 
 def unit(key: str) -> jit.Unit:
@@ -174,18 +176,19 @@ def compose(game: str, terms: Sequence[Term]) -> Composition:
     composed = jit.Unit(f"terms-{game}", lambda: sources, salt=view.CORE.name + layout)
     key = composed.name
     module_name = f"evaltune_glue_{key}"
-    if module_name not in sys.modules:
-        _units[key] = composed
-        path = composed.folder / f"{module_name}.py"
-        text = _write_glue(game, terms, key)
-        if not path.exists() or path.read_text() != text:
-            temporary = path.with_suffix(f".{os.getpid()}.tmp")
-            temporary.write_text(text)
-            os.replace(temporary, path)
-        spec = importlib.util.spec_from_file_location(module_name, path)
-        module = importlib.util.module_from_spec(spec)
-        sys.modules[module_name] = module
-        spec.loader.exec_module(module)
+    with _composing:  # threads of a match may ask for the same evaluation at once
+        if module_name not in sys.modules:
+            _units[key] = composed
+            path = composed.folder / f"{module_name}.py"
+            text = _write_glue(game, terms, key)
+            if not path.exists() or path.read_text() != text:
+                temporary = path.with_suffix(f".{os.getpid()}.tmp")
+                temporary.write_text(text)
+                os.replace(temporary, path)
+            spec = importlib.util.spec_from_file_location(module_name, path)
+            module = importlib.util.module_from_spec(spec)
+            sys.modules[module_name] = module
+            spec.loader.exec_module(module)
     return Composition(game, tuple(terms), sys.modules[module_name], key)
 
 
