@@ -18,8 +18,7 @@ from games.search.searcher import Limits, Searcher
 from tuner.engine import Engine
 from tuner.leaves import known_values, leaf_of
 from tuner.parameters import Parameters
-from tuner.temporal import decays, differences, errors
-from tuner.temporal_fit import TemporalData
+from tuner.temporal import TemporalData, decays, differences, errors
 
 MEGABYTES = 1
 Teach = Callable[[PositionBatch], PositionBatch]

@@ -75,6 +75,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("tuner: interrupted; nothing was written under its final name", file=sys.stderr)
         return 130
+    except MemoryError as problem:
+        print(one_line(f"tuner: out of memory: {problem or 'no room for what was asked for'}"), file=sys.stderr)
+        return 1
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1

@@ -15,7 +15,8 @@ from evalterms.emit import UNIT, pack
 from games.record import Game, find
 from games.search.searcher import Searcher
 from games.streams import InputError
-from tuner import passes
+from tuner.device.base import Device
+from tuner.device.cpu import CPU
 from tuner.layout import Layout, layout_of, shares_of
 from tuner.parallel import in_order
 from tuner.parameters import Parameters, game_of, read_parameters
@@ -54,20 +55,16 @@ class Engine:
         self.composition.glue.scores(np.ascontiguousarray(positions), self.packed(parameters), out)
         return out / UNIT
 
-    def evaluate_many(self, positions: np.ndarray, parameters: Parameters, workers: int = 1) -> np.ndarray:
+    def evaluate_many(self, positions: np.ndarray, parameters: Parameters, workers: int = 1, device: Device = CPU) -> np.ndarray:
         """As `evaluate`, by dot products of coefficients and weights, as the passes over datasets do it: exact, where `evaluate`
-        rounds each weight to steps of 1/256 centipawn. Any number of positions, by as many threads."""
+        rounds each weight to steps of 1/256 centipawn. Any number of positions, counted by as many threads."""
         columns = self.layout.size
         table = np.zeros((self.phases + 1, columns + 1))
         table[:, :columns] = shares_of(np.arange(self.phases + 1), self.phases, len(parameters.weights)).T @ parameters.weights
 
         def work(begin: int) -> np.ndarray:
             rows = self.coefficients(positions[begin:begin + AT_ONCE])
-            n = len(rows.phase)
-            out, row = np.empty(n), np.concatenate([[0], rows.ends])
-            nothing = np.zeros(n, np.float32)  # neither outcomes nor weights are looked at
-            passes.evaluations(rows.index, rows.count, row, rows.phase, nothing, nothing, table, np.array([[0, n]]), out)
-            return out
+            return device.evaluate(rows.index, rows.count, np.concatenate([[0], rows.ends]), rows.phase, table)
 
         return np.concatenate([np.zeros(0), *in_order(work, range(0, len(positions), AT_ONCE), workers)])
 

@@ -8,13 +8,16 @@ from itertools import islice
 import numpy as np
 
 from games.streams import InputError, lines
+from tuner.device.base import Device
+from tuner.device.cpu import CPU
 from tuner.engine import Engine
 from tuner.parameters import Parameters
 
 LINES = 1 << 17  # read before they are evaluated
 
 
-def scores_of(engine: Engine, parameters: Parameters, source: str, workers: int = 1) -> Iterator[np.ndarray]:
+def scores_of(engine: Engine, parameters: Parameters, source: str, workers: int = 1,
+              device: Device = CPU) -> Iterator[np.ndarray]:
     """Evaluations in centipawns, first player's view, of the positions on a file's lines, many at a time.
 
     Lines without anything, and those that begin with #, are no positions. InputError names the first that is wrong.
@@ -29,4 +32,4 @@ def scores_of(engine: Engine, parameters: Parameters, source: str, workers: int 
             except ValueError as problem:
                 name = "standard input" if source == "-" else source
                 raise InputError(f"{name}:{number}: {problem}; expected a position on each line") from None
-        yield engine.evaluate_many(positions, parameters, workers)
+        yield engine.evaluate_many(positions, parameters, workers, device)

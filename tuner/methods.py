@@ -59,8 +59,8 @@ def require_method(options: TuneOptions, game: Game, sources: Sequence[str]) -> 
     if options.method in ("rootstrap", "td-leaf") and game.searcher is None:
         raise InputError(f"{method}: {game.name} has no search; learn with --method logistic or td")
     if options.device == "gpu":
-        if options.method in ("td", "td-leaf") or options.gradient != "analytic":
-            raise InputError("--device gpu: TD(lambda) and finite differences run on the processors; leave it out")
+        if options.gradient != "analytic":
+            raise InputError("--device gpu: finite differences run on the processors; leave it out")
         device_named(options.device, options.workers)  # told now rather than after the reading, if there is none
     if options.bootstrap and (options.method in ("td", "td-leaf") or options.bootstrap < 2):
         raise InputError(f"--bootstrap {options.bootstrap}: expected 2 or more fits by regression; leave it out with {method}")

@@ -17,6 +17,12 @@ def add_term_options(parser: argparse.ArgumentParser) -> None:
                         help="a Python file with terms of your own (see evalterms/README.md); may be repeated")
 
 
+def add_device_option(group: argparse._ActionsContainer, default: str, what: str) -> None:
+    """Where passes run."""
+    group.add_argument("--device", choices=("auto", "cpu", "gpu"), default=default,
+                       help=f"{what}: gpu needs CuPy and a card, auto takes one if there is one (default: {default})")
+
+
 def add_read_options(parser: argparse.ArgumentParser) -> None:
     """Which games and positions to take."""
     group = parser.add_argument_group("which games and positions")

@@ -8,7 +8,7 @@ it. Losses and derivatives are means per position.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -17,7 +17,7 @@ import numpy as np
 from tuner import passes
 from tuner.dataset import Dataset
 from tuner.device.base import Device
-from tuner.device.cpu import CPU, game_scores
+from tuner.device.cpu import CPU
 from tuner.draws import DRAW_MODELS
 from tuner.layout import shares_of
 from tuner.objectives import OBJECTIVES
@@ -176,20 +176,11 @@ class Problem:
         rank[order] = np.arange(len(order))
         return names[order], rank[group]
 
-    def game_scores(self, weights: np.ndarray, most: int = 256) -> Iterator[np.ndarray]:
-        """Gradients of the summed loss of each game (or group of games with one identity), some at a time: (n, d)."""
-        return game_scores(self, weights, most)
-
     @cached_property
     def use(self) -> tuple[np.ndarray, np.ndarray]:
         """As `use_of`, for the positions of the problem."""
         return use_of(self.data, self.ranges, self.phases)
 
     def evaluations(self, weights: np.ndarray, ranges: np.ndarray) -> np.ndarray:
-        """Evaluations in centipawns, first player's view, of the positions of some ranges."""
-        out = np.empty(int((ranges[:, 1] - ranges[:, 0]).sum()))
-        table = np.ascontiguousarray(self.table(weights)[:, :self.data.columns + 1])
-        for low, high in ranges.tolist():
-            self.data.prefetch(low, high)
-        passes.evaluations(*self.arrays, table, np.ascontiguousarray(ranges), out)
-        return out
+        """Evaluations in centipawns, first player's view, of the positions of ascending ranges."""
+        return self.device.evaluations(self, weights, ranges)

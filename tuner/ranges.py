@@ -20,6 +20,11 @@ def ranges_of(data: Dataset, games: np.ndarray) -> np.ndarray:
     return np.ascontiguousarray(np.stack([data.first[first], data.first[last + 1]], axis=1))
 
 
+def whole_games(data: Dataset, games: np.ndarray) -> np.ndarray:
+    """(g, 2) the range of positions of each of these games."""
+    return np.ascontiguousarray(np.stack([data.first[games], data.first[games + 1]], axis=1))
+
+
 def blocks(ranges: np.ndarray, size: int = BLOCK) -> Iterator[np.ndarray]:
     """The same positions as pieces of ranges that each span and hold at most `size` positions."""
     piece: list[tuple[int, int]] = []
@@ -43,3 +48,12 @@ def ahead(data: Dataset, ranges: np.ndarray, names: Sequence[str] = BY_POSITION,
     for piece in blocks(ranges, larger * BLOCK) if larger > 1 else blocks(ranges):
         data.prefetch(int(piece[0, 0]), int(piece[-1, 1]), names)
         yield piece
+
+
+def together(ranges: np.ndarray, size: int = BLOCK) -> Iterator[slice]:
+    """Which ascending ranges, never a part of one, span at most `size` positions together; or one alone that is larger."""
+    begin = 0
+    while begin < len(ranges):
+        end = max(begin + 1, int(np.searchsorted(ranges[:, 1], ranges[begin, 0] + size, side="right")))
+        yield slice(begin, end)
+        begin = end

@@ -11,7 +11,18 @@ regression on outcomes; with lambda = 0 it is d_t alone. Learning by Sum c_t dv_
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
+
+
+@dataclass(frozen=True)
+class TemporalData:
+    """What TD has to know of the positions of a dataset beside their counts: `decay` (n,) to the next position of the game,
+    and `known` (n,), NaN or the value of a leaf where the game is over."""
+
+    decay: np.ndarray
+    known: np.ndarray
 
 
 def differences(values: np.ndarray, outcome: float | None) -> np.ndarray:

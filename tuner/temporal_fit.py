@@ -12,9 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tuner import passes, temporal_passes
 from tuner.dataset import Dataset
-from tuner.device.cpu import second_moments
+from tuner.device.base import TemporalPasses
 from tuner.fit import FitOptions, FitResult, learned, make_problem, with_prior
 from tuner.gauge import Gauge, find_gauge
 from tuner.layout import Layout
@@ -22,7 +21,9 @@ from tuner.learners.base import LearnerOptions, Record
 from tuner.learners.rules import RULES
 from tuner.parameters import Parameters
 from tuner.problem import Problem
+from tuner.ranges import whole_games
 from tuner.split import split_games
+from tuner.temporal import TemporalData
 from tuner.uncertainty import Uncertainty, spread
 
 SAMPLE = 40_000  # positions of a matrix that only has to point the way
@@ -30,15 +31,6 @@ ITERATIONS, EPOCHS = 60, 20
 LONGEST_STEP = 80.0  # centipawns a weight may move at once
 RIDGE = 1e-10  # of the matrix's mean diagonal: directions that the games do not tell stay
 BATCH_GAMES = 64
-
-
-@dataclass(frozen=True)
-class TemporalData:
-    """What TD has to know of the positions of a dataset beside their counts: `decay` (n,) to the next position of the game,
-    and `known` (n,), NaN or the value of a leaf where the game is over."""
-
-    decay: np.ndarray
-    known: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -51,50 +43,23 @@ class TemporalProblem:
     @property
     def games(self) -> np.ndarray:
         """(g, 2) ranges of positions."""
-        data, games = self.problem.data, self.problem.games
-        return np.ascontiguousarray(np.stack([data.first[games], data.first[games + 1]], axis=1))
+        return whole_games(self.problem.data, self.problem.games)
 
-    def state(self, weights: np.ndarray, games: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Values v, slopes dv/de and errors c of all positions (n,); those outside of `games` (g, 2) are zero."""
-        problem, n = self.problem, self.problem.data.positions
-        values, slopes, c = np.zeros(n), np.zeros(n), np.zeros(n)
-        sizes = games[:, 1] - games[:, 0]
-        places = np.repeat(games[:, 1] - np.cumsum(sizes), sizes) + np.arange(sizes.sum())
-        known, found = self.extra.known[places], np.tanh(problem.scale * problem.evaluations(weights, games))
-        values[places] = np.where(np.isnan(known), found, known)
-        slopes[places] = np.where(np.isnan(known), problem.scale * (1 - found**2), 0.0)
-        temporal_passes.scan(games, values, problem.data.outcome, self.extra.decay, c)
-        return values, slopes, c
+    @property
+    def passes(self) -> TemporalPasses:
+        """What the problem's device does for it."""
+        return self.problem.device.temporal(self.problem, self.extra)
 
-    def scores(self, residual: np.ndarray, games: np.ndarray, place: np.ndarray, count: int) -> np.ndarray:
-        """(count, d): sums of residual * x over the positions of each game, added at its place."""
-        problem, data = self.problem, self.problem.data
-        found = np.zeros((count, *problem.start.shape))
-        passes.range_scores(data.index, data.count, data.row, data.phase, games, place.astype(np.int64), 0,
-                            residual[None], data.columns, problem.phases, found)
-        return found.reshape(count, -1)
-
-    def equation(self, weights: np.ndarray, games: np.ndarray) -> np.ndarray:
-        """(d,) the mean over positions of c dv/dw, less the prior's pull: zero at the solution."""
-        _, slopes, c = self.state(weights, games)
-        total = (games[:, 1] - games[:, 0]).sum()
-        sums = self.scores(c * slopes, games, np.zeros(len(games)), 1)[0] / total
-        return sums - self.problem.prior_gradient(weights).ravel()
+    def equation(self, weights: np.ndarray, games: np.ndarray) -> tuple[np.ndarray, float]:
+        """(d,) the mean over positions of c dv/dw, less the prior's pull: zero at the solution. And what to watch: the mean
+        square of the errors c."""
+        sums, squares = self.passes.equation(weights, games)
+        total = _positions(games)
+        return sums / total - self.problem.prior_gradient(weights).ravel(), squares / total
 
     def matrix(self, weights: np.ndarray, games: np.ndarray, exact: bool = False) -> np.ndarray:
         """(d, d) minus the derivative of the first part of `equation`; without the curvature of tanh unless `exact`."""
-        problem, data = self.problem, self.problem.data
-        values, slopes, c = self.state(weights, games)
-        curvature = np.where(slopes > 0, 2 * problem.scale * values * slopes * c, 0.0) if exact else np.zeros(len(values))
-        found = np.zeros((problem.start.size, problem.start.size))
-        temporal_passes.lambda_gram(data.index, data.count, data.row, data.phase, games, slopes, self.extra.decay, curvature,
-                                    problem.phases, problem.stages, found)
-        return found / (games[:, 1] - games[:, 0]).sum()
-
-    def objective(self, weights: np.ndarray, games: np.ndarray) -> float:
-        """What to watch: the mean square of the errors c."""
-        _, _, c = self.state(weights, games)
-        return float((c**2).sum() / (games[:, 1] - games[:, 0]).sum())
+        return self.passes.matrix(weights, games, exact) / _positions(games)
 
 
 def newton(temporal: TemporalProblem, options: LearnerOptions, record: Record) -> np.ndarray:
@@ -104,7 +69,8 @@ def newton(temporal: TemporalProblem, options: LearnerOptions, record: Record) -
     sample = _sample(games)
     free = np.flatnonzero(problem.free.ravel())
     precision = problem.precision.ravel()[free]
-    right, factor, fresh = temporal.equation(weights, games)[free], None, False
+    (right, _), factor, fresh = temporal.equation(weights, games), None, False
+    right = right[free]
     for _ in range(options.iterations or ITERATIONS):
         if factor is None:
             matrix = temporal.matrix(weights, sample)[np.ix_(free, free)]
@@ -115,11 +81,12 @@ def newton(temporal: TemporalProblem, options: LearnerOptions, record: Record) -
         after = weights.copy().ravel()
         after[free] += step
         after = np.clip(after.reshape(weights.shape), problem.low, problem.high)
-        new = temporal.equation(after, games)[free]
+        new, squares = temporal.equation(after, games)
+        new = new[free]
         if np.linalg.norm(new) < 0.7 * np.linalg.norm(right) or fresh:
             moved = np.abs(after - weights).max()
             weights, right = after, new
-            record(weights, temporal.objective(weights, games))
+            record(weights, squares)
             fresh = False
             if moved < options.tolerance * 1e3:  # 1e-4 centipawns at the usual tolerance
                 break
@@ -142,12 +109,12 @@ def epochs(name: str) -> Callable[[TemporalProblem, LearnerOptions, Record], np.
         for _ in range(rounds):
             for batch in np.array_split(random.permutation(len(games)), -(-len(games) // BATCH_GAMES)):
                 chosen, t = games[np.sort(batch)], t + 1
-                n = int((chosen[:, 1] - chosen[:, 0]).sum())
-                gradient = temporal.equation(weights, chosen).reshape(weights.shape) * (n / problem.scale)
+                n = _positions(chosen)
+                gradient = temporal.equation(weights, chosen)[0].reshape(weights.shape) * (n / problem.scale)
                 weights = weights + rate * rule.step(state, np.where(problem.free, gradient, 0.0), n, t)
                 weights = np.clip(weights, problem.low, problem.high)
                 rate *= decay
-            record(weights, temporal.objective(weights, games), learning_rate=rate)
+            record(weights, temporal.equation(weights, games)[1], learning_rate=rate)
         record.best = weights
         return weights
 
@@ -166,7 +133,7 @@ def fit_temporal(data: Dataset, extra: TemporalData, parameters: Parameters, lay
         problem, _, _ = with_prior(problem, parameters, layout, options)
     temporal = TemporalProblem(problem, extra)
     record = Record(watch)
-    record(problem.start, temporal.objective(problem.start, temporal.games))
+    record(problem.start, temporal.equation(problem.start, temporal.games)[1])
     weights = LEARNERS[options.learner](temporal, options.learning, record)
     matrix = problem.gauss_newton(weights)
     gauge = find_gauge(problem, matrix, layout.places)
@@ -184,37 +151,32 @@ def standard_errors(temporal: TemporalProblem, weights: np.ndarray, gauge: Gauge
     position's score for independent. A prior adds as in `tuner.uncertainty`."""
     problem, games = temporal.problem, temporal.games
     free = gauge.coordinates
-    total = (games[:, 1] - games[:, 0]).sum()
+    total = _positions(games)
     matrix = temporal.matrix(weights, games, exact=True)[np.ix_(free, free)] * total
     matrix[np.diag_indices(len(free))] += problem.precision.ravel()[free] * total
     diagonal = np.diag(matrix).copy()
     matrix[np.diag_indices(len(free))] += RIDGE * np.abs(diagonal).mean()
-    _, slopes, c = temporal.state(weights, games)
-    names, group = problem.groups
-    meat = np.zeros((len(free), len(free)))
-    for begin in range(0, len(names), 256):
-        inside = np.flatnonzero((group >= begin) & (group < begin + 256))
-        scores = temporal.scores(c * slopes, np.ascontiguousarray(games[inside]), group[inside] - begin,
-                                 min(256, len(names) - begin))[:, free]
-        meat += scores.T @ scores
+    meat, names = temporal.passes.over_groups(weights, free, lambda scores: scores.T @ scores)
     pull = problem.precision.ravel()[free] * total * problem.design_effect
-    if len(names) > 1:
-        pull *= len(names) / (len(names) - 1)
-        meat *= len(names) / (len(names) - 1)
+    if names > 1:
+        pull *= names / (names - 1)
+        meat *= names / (names - 1)
     # positions as if each were a game: the sum of (c dv/de)^2 x x'
-    squares = np.stack([c * slopes, (c * slopes) ** 2])
-    alone = second_moments(problem, weights.shape, lambda piece: (piece[0, 0], squares[:, piece[0, 0]:piece[-1, 1]].copy()),
-                           games)[np.ix_(free, free)]
+    alone = temporal.passes.squares(weights)[np.ix_(free, free)]
     inverse = _factorised(matrix)(np.eye(len(free)))
     sampling, naive = (gauge.project(inverse @ middle @ inverse.T) for middle in (meat, alone))
     covariance = sampling + gauge.project((inverse * pull) @ inverse.T) if pull.any() else sampling
     return Uncertainty(spread(problem, covariance, gauge), spread(problem, sampling, gauge), spread(problem, naive, gauge),
-                       covariance, free, len(names))
+                       covariance, free, names)
+
+
+def _positions(games: np.ndarray) -> int:
+    return int((games[:, 1] - games[:, 0]).sum())
 
 
 def _sample(games: np.ndarray) -> np.ndarray:
     """Every k-th game, about SAMPLE positions."""
-    total = int((games[:, 1] - games[:, 0]).sum())
+    total = _positions(games)
     return np.ascontiguousarray(games[::max(1, total // SAMPLE)])
 
 

@@ -8,7 +8,6 @@ from pathlib import Path
 from games.record import ReadOptions
 from tuner.device.base import Device
 from tuner.device.choose import device_named
-from tuner.device.cpu import Processors
 from tuner.fit import FitOptions
 from tuner.learners.base import LearnerOptions
 
@@ -53,9 +52,8 @@ class TuneOptions:
 
     @property
     def passes(self) -> Device:
-        """Where passes run. Those of TD(lambda) and finite differences are for the processors alone."""
-        here = self.method in ("td", "td-leaf") or self.gradient != "analytic"
-        return Processors(self.workers) if here else device_named(self.device, self.workers)
+        """Where passes run. Finite differences are for the processors alone."""
+        return device_named(self.device if self.gradient == "analytic" else "cpu", self.workers)
 
     def fitting(self) -> FitOptions:
         learning = LearnerOptions(gradient=self.gradient, iterations=self.iterations, learning_rate=self.learning_rate,

@@ -12,7 +12,8 @@ from tuner.dataset import Dataset
 from tuner.draws import DRAW_MODELS, chances_of
 from tuner.fit import FitOptions, FitResult, fit
 from tuner.parameters import Parameters
-from tuner.temporal_fit import TemporalData, fit_temporal
+from tuner.temporal import TemporalData
+from tuner.temporal_fit import fit_temporal
 
 GAMES, LENGTH = 300, 20
 COPIED = 0.7  # of a game's positions: all alike

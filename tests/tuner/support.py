@@ -137,3 +137,10 @@ def objective_of(problem: Problem, weights: np.ndarray) -> float:
     """Loss plus prior at weights brought within their bounds."""
     inside = np.clip(weights, problem.low, problem.high)
     return problem.loss(inside) + problem.prior(inside)
+
+
+def game_scores(problem: Problem, weights: np.ndarray) -> np.ndarray:
+    """(groups, d) gradients of the summed loss of each group of games."""
+    found: list[np.ndarray] = []
+    problem.device.over_groups(problem, weights, np.arange(weights.size), lambda scores: found.append(np.array(scores)) or 0)
+    return np.concatenate(found)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from games.jit import PLAIN
-from tests.tuner.support import SCALE, learn, problem_of, random_coefficients, write_sample
+from tests.tuner.support import SCALE, game_scores, learn, problem_of, random_coefficients, write_sample
 from tuner.draws import DRAW_MODELS, chances_of, start_of
 
 MODELS = pytest.mark.parametrize("model", DRAW_MODELS)
@@ -124,7 +124,7 @@ def test_gradient_and_matrix_are_derivatives_by_all_weights(tmp_path, model):
         above, below = (problem.loss_gradient(here + sign * step.reshape(here.shape)) for sign in (1, -1))
         assert gradient.ravel()[place] == pytest.approx((above[0] - below[0]) / (2 * STEP), rel=1e-4, abs=1e-9)
         np.testing.assert_allclose(matrix[place], (above[1] - below[1]).ravel() / (2 * STEP), rtol=1e-5, atol=1e-12)
-    scores = np.concatenate(list(problem.game_scores(here)))
+    scores = game_scores(problem, here)
     np.testing.assert_allclose(scores.sum(axis=0) / problem.positions, gradient.ravel(), rtol=1e-9, atol=1e-15)
 
 

@@ -9,7 +9,17 @@ import numpy as np
 import pytest
 from scipy.optimize import approx_fprime
 
-from tests.tuner.support import LAYOUT, PHASES, SCALE, dense_loss, losses, problem_of, random_coefficients, write_sample
+from tests.tuner.support import (
+    LAYOUT,
+    PHASES,
+    SCALE,
+    dense_loss,
+    game_scores,
+    losses,
+    problem_of,
+    random_coefficients,
+    write_sample,
+)
 from tuner import problem as module
 from tuner.device import cpu
 from tuner.device.cpu import Processors
@@ -139,18 +149,19 @@ def test_gauss_newton_of_cross_entropy_is_its_hessian(sample, weights, stages):
 
 
 @KINDS
-def test_scores_are_the_gradients_of_the_summed_loss_of_each_game(sample, weights, objective, stages, small_blocks):
+def test_scores_are_the_gradients_of_the_summed_loss_of_each_game(sample, weights, objective, stages, small_blocks, monkeypatch):
     residual, _ = slopes(sample, objective, weights)
     design = sample.design(stages) * (sample.weight * residual)[:, None]
     names = list(dict.fromkeys(sample.data.game.tolist()))  # in the order in which they come
     expected = np.array([design[sample.group == name].sum(axis=0) for name in names])
     for most in (256, 7):
-        found = np.concatenate(list(problem_of(sample, stages, objective).game_scores(weights, most)))
+        monkeypatch.setattr(cpu, "GROUPS", most)
+        found = game_scores(problem_of(sample, stages, objective), weights)
         np.testing.assert_allclose(found, expected, rtol=0, atol=1e-7 * abs(expected).max())
 
 
 def test_a_game_in_two_places_has_one_score(sample):
-    found = np.concatenate(list(problem_of(sample).game_scores(np.zeros((2, COLUMNS + 1)))))
+    found = game_scores(problem_of(sample), np.zeros((2, COLUMNS + 1)))
     assert len(found) == len(np.unique(sample.data.game)) == GAMES - 15
     total = problem_of(sample).loss_gradient(np.zeros((2, COLUMNS + 1)))[1] * sample.weight.sum()
     np.testing.assert_allclose(found.sum(axis=0), total.ravel(), rtol=1e-10, atol=1e-12)

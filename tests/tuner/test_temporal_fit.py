@@ -11,8 +11,8 @@ from tuner.gauge import find_gauge
 from tuner.learners.base import LearnerOptions, Record
 from tuner.learners.lbfgs import lbfgs
 from tuner.parameters import Parameters
-from tuner.temporal import differences, errors
-from tuner.temporal_fit import LEARNERS, TemporalData, TemporalProblem, newton, standard_errors
+from tuner.temporal import TemporalData, differences, errors
+from tuner.temporal_fit import LEARNERS, TemporalProblem, newton, standard_errors
 
 
 def walk(folder, trace: float, games: int = 60, seed: int = 3, loss: str = "mse", known: float = 0.0):
@@ -61,7 +61,7 @@ def test_the_equation_and_its_derivative(tmp_path, trace):
     sample, temporal = walk(tmp_path, trace, games=20, known=0.1)
     rng = np.random.default_rng(1)
     weights = rng.normal(0, 40, temporal.problem.start.shape)
-    found = temporal.equation(weights, temporal.games)
+    found, _ = temporal.equation(weights, temporal.games)
     assert np.abs(found - plain_equation(sample, temporal, weights)).max() < 1e-12
     matrix = temporal.matrix(weights, temporal.games, exact=True)
     for direction in rng.normal(size=(5, *weights.shape)):
@@ -77,7 +77,7 @@ def test_lambda_one_is_the_regression_by_squared_error(tmp_path):
     wanted = lbfgs(temporal.problem, LearnerOptions(tolerance=1e-15, iterations=5000), record)
     loss = temporal.problem.loss
     assert abs(loss(found) - loss(wanted)) < 1e-8 * loss(wanted)
-    assert np.abs(temporal.equation(found, temporal.games)[temporal.problem.free.ravel()]).max() < 1e-10
+    assert np.abs(temporal.equation(found, temporal.games)[0][temporal.problem.free.ravel()]).max() < 1e-10
 
 
 @pytest.mark.parametrize("trace", [0.0, 0.5, 0.9])

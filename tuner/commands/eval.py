@@ -6,7 +6,7 @@ import argparse
 import os
 from typing import TYPE_CHECKING
 
-from tuner.options import add_term_options, processors
+from tuner.options import add_device_option, add_term_options, processors
 
 if TYPE_CHECKING:
     from tuner.engine import Engine
@@ -24,6 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                         help="a position, in quotation marks or not; or a file with one on each line (also .gz, .bz2, .zst), or "
                              "-: its scores in centipawns, first player's view")
     parser.add_argument("--all", action="store_true", help="show every parameter that applies, not only the terms")
+    add_device_option(parser, "cpu", "where the evaluations of a file are computed")
     add_term_options(parser)
 
 
@@ -34,7 +35,7 @@ def run(arguments: argparse.Namespace) -> dict:
 
     engine, parameters = load_engine(arguments.params, arguments.terms)
     if len(arguments.position) == 1 and (arguments.position[0] == "-" or os.path.isfile(arguments.position[0])):
-        return _scores(engine, parameters, arguments.position[0], arguments.json)
+        return _scores(engine, parameters, arguments.position[0], arguments)
     try:
         words = engine.game.position(" ".join(arguments.position))
     except ValueError as problem:
@@ -46,13 +47,14 @@ def run(arguments: argparse.Namespace) -> dict:
     return result
 
 
-def _scores(engine: Engine, parameters: Parameters, source: str, as_json: bool) -> dict:
+def _scores(engine: Engine, parameters: Parameters, source: str, arguments: argparse.Namespace) -> dict:
     """A line for each position; with --json all of them in the object."""
+    from tuner.device.choose import device_named
     from tuner.many import scores_of
 
-    found = []
-    for scores in scores_of(engine, parameters, source, processors()):
-        if as_json:
+    found, workers = [], processors()
+    for scores in scores_of(engine, parameters, source, workers, device_named(arguments.device, workers)):
+        if arguments.json:
             found += [round(score, 2) for score in scores.tolist()]
         else:
             print("\n".join(f"{score:.2f}" for score in scores.tolist()))

@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 
 from tuner.options import (
+    add_device_option,
     add_read_options,
     add_term_options,
     at_least_one,
@@ -43,8 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                             "rootstrap 1, td-leaf 3)")
     group.add_argument("--workers", type=at_least_one, default=processors(), metavar="N",
                        help="threads that search; changes nothing about the result (default: the processors that there are)")
-    group.add_argument("--device", choices=("auto", "cpu", "gpu"), default="auto",
-                       help="where passes over the data run: gpu needs CuPy and a card, auto (default) takes one if there is one")
+    add_device_option(group, "auto", "where passes over the data run")
     group.add_argument("--loss", choices=("cross-entropy", "mse", "ordered", "davidson", "draws"), default="cross-entropy",
                        help="cross-entropy (default) or mean squared error of the expected score; with draws as an outcome of "
                             "their own: ordered logit (Rao and Kupper), davidson, or draws: what predicts held-out games best")

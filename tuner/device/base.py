@@ -8,6 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from tuner.dataset import Dataset
+from tuner.temporal import TemporalData
 
 
 class Model(Protocol):
@@ -35,6 +36,10 @@ class Model(Protocol):
     def release(self) -> None:
         """Give back memory of data that were read."""
 
+    @property
+    def ranges(self) -> np.ndarray:
+        """(m, 2) ranges of the positions of its games."""
+
 
 class Device(Protocol):
     """Sums over positions, of which weights have shape (stages, columns + 1, or 2 with the width of a draw)."""
@@ -51,3 +56,29 @@ class Device(Protocol):
                     function: Callable[[Any], Any]) -> tuple[np.ndarray, int]:
         """The sum of function(scores) over all groups of games, some at a time, and how many groups there are. Scores (n, k) are
         gradients of the groups' summed losses by the k flat weights `chosen`, in an array of the device's own library."""
+
+    def evaluations(self, model: Model, weights: np.ndarray, ranges: np.ndarray) -> np.ndarray:
+        """(n,) centipawns, first player's view, of the positions of ascending ranges."""
+
+    def evaluate(self, index: np.ndarray, count: np.ndarray, row: np.ndarray, phase: np.ndarray, table: np.ndarray) -> np.ndarray:
+        """(n,) the same of packed positions, by weights (phases + 1, columns + 1) of each phase and the intercept."""
+
+    def temporal(self, model: Model, extra: TemporalData) -> TemporalPasses:
+        """Passes for TD(lambda)."""
+
+
+class TemporalPasses(Protocol):
+    """Sums over whole games (g, 2), ascending ranges of positions. Of position t, v is the value, v' its slope dv/de, zero
+    where the value is known; c the error (see `tuner.temporal`), x the coefficients by stage and j = v' x."""
+
+    def equation(self, weights: np.ndarray, games: np.ndarray) -> tuple[np.ndarray, float]:
+        """(d,) the sum of c j, and that of c^2."""
+
+    def matrix(self, weights: np.ndarray, games: np.ndarray, exact: bool) -> np.ndarray:
+        """(d, d) minus the derivative of the sum of c j; without the curvature of tanh unless `exact`."""
+
+    def squares(self, weights: np.ndarray) -> np.ndarray:
+        """(d, d) the sum of (c v')^2 x x' over the model's games."""
+
+    def over_groups(self, weights: np.ndarray, chosen: np.ndarray, function: Callable[[Any], Any]) -> tuple[np.ndarray, int]:
+        """As `Device.over_groups`, of the sums of c j over groups of the model's games."""

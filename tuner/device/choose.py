@@ -32,7 +32,7 @@ def first_card() -> Device:
     try:
         library = importlib.import_module("cupy")
     except ImportError:
-        raise NoCard("CuPy is not installed; install it, for example with pip install 'evaltune[gpu]'") from None
+        raise NoCard("CuPy is not installed; pip install 'evaltune[gpu]', or [gpu-cuda12] for drivers of CUDA 12") from None
     try:
         count = library.cuda.runtime.getDeviceCount()
         if count == 0:
@@ -50,5 +50,6 @@ def first_card() -> Device:
 def _card(library: ModuleType, name: str, processors: int) -> Device:
     """One for the whole process: data stay on it from one fit to the next."""
     from tuner.device.gpu import Gpu
+    from tuner.device.library import Library
 
-    return Gpu(library, importlib.import_module("cupyx").empty_pinned, name, processors)
+    return Gpu(Library(library, importlib.import_module("cupyx").empty_pinned, processors), name)

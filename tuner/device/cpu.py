@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from tuner import passes
-from tuner.device.base import Model
+from tuner.device.base import Model, TemporalPasses
 from tuner.parallel import in_order
-from tuner.ranges import BLOCK, ahead
+from tuner.ranges import BLOCK, ahead, together, whole_games
+from tuner.temporal import TemporalData
 
 GROUPS = 256  # whose scores are looked at together
 LARGER = 4  # pieces for a matrix: each has sums of the matrix's size
@@ -48,7 +49,25 @@ class Processors:
     def over_groups(self, model: Model, weights: np.ndarray, chosen: np.ndarray,
                     function: Callable[[np.ndarray], np.ndarray]) -> tuple[np.ndarray, int]:
         """See `Device`."""
-        return sum(function(scores[:, chosen]) for scores in game_scores(model, weights)), len(model.groups[0])
+        scores = game_scores(model, weights.shape, lambda piece: position_terms(model, weights, piece))
+        return sum(function(some[:, chosen]) for some in scores), len(model.groups[0])
+
+    def evaluations(self, model: Model, weights: np.ndarray, ranges: np.ndarray) -> np.ndarray:
+        """See `Device`."""
+        found = in_order(lambda piece: evaluated(model, weights, piece), ahead(model.data, ranges), self.workers)
+        return np.concatenate([np.zeros(0), *watched(found, model, ranges)])
+
+    def evaluate(self, index: np.ndarray, count: np.ndarray, row: np.ndarray, phase: np.ndarray, table: np.ndarray) -> np.ndarray:
+        """See `Device`."""
+        out, nothing = np.empty(len(phase)), np.zeros(len(phase), np.float32)  # neither outcomes nor weights are looked at
+        passes.evaluations(index, count, row, phase, nothing, nothing, table, np.array([[0, len(phase)]]), out)
+        return out
+
+    def temporal(self, model: Model, extra: TemporalData) -> TemporalPasses:
+        """See `Device`."""
+        from tuner.device.cpu_temporal import TemporalProcessors
+
+        return TemporalProcessors(model, extra, self.workers)
 
 
 def watched(results: Iterator[Any], model: Model, ranges: np.ndarray, size: int = BLOCK) -> Iterator[Any]:
@@ -61,22 +80,45 @@ def watched(results: Iterator[Any], model: Model, ranges: np.ndarray, size: int 
         model.progress(done, total)
 
 
-def game_scores(model: Model, weights: np.ndarray, most: int = GROUPS) -> Iterator[np.ndarray]:
-    """Gradients of the summed loss of each game (or group of games with one identity), some at a time: (n, d)."""
+def game_scores(model: Model, shape: tuple[int, int],
+                terms_of: Callable[[np.ndarray], tuple[int, np.ndarray]]) -> Iterator[np.ndarray]:
+    """Sums of residual * x of each game (or group of games with one identity), some at a time: (n, d), for weights of this
+    shape. `terms_of` some whole games are as for `second_moments`; the residuals are row 0."""
     names, group = model.groups
     by_group = np.argsort(group, kind="stable")
+    most = GROUPS
     bounds = np.searchsorted(group[by_group], np.arange(0, len(names) + most, most))
     for begin in range(len(bounds) - 1):
         members = by_group[bounds[begin]:bounds[begin + 1]]
         if len(members) == 0:
             continue
-        scores = np.zeros((most, *weights.shape))
+        scores = np.zeros((most, *shape))
         members = np.sort(members)  # in the order of the file, so that neighbours are read together
-        ranges = np.stack([model.data.first[model.games[members]], model.data.first[model.games[members] + 1]], axis=1)
+        games = whole_games(model.data, model.games[members])
         place = (group[members] - begin * most).astype(np.int64)
-        _scores_of(model, weights, np.ascontiguousarray(ranges), place, scores)
+        for some in together(games):
+            add_scores(model, terms_of, np.ascontiguousarray(games[some]), place[some], scores)
         used = min(most, len(names) - begin * most)
         yield scores[:used].reshape(used, -1)
+
+
+def add_scores(model: Model, terms_of: Callable[[np.ndarray], tuple[int, np.ndarray]], games: np.ndarray, place: np.ndarray,
+               scores: np.ndarray) -> None:
+    """Add to scores[place] (of (n, stages, width)) those of some games, which are read at once."""
+    data = model.data
+    data.prefetch(int(games[0, 0]), int(games[-1, 1]))
+    base, terms = terms_of(games)
+    passes.range_scores(data.index, data.count, data.row, data.phase, games, place, base, terms, data.columns, model.phases,
+                        scores)
+    model.release()
+
+
+def evaluated(model: Model, weights: np.ndarray, piece: np.ndarray) -> np.ndarray:
+    """Evaluations of the positions of a piece of ranges, one after the other."""
+    out = np.empty(int((piece[:, 1] - piece[:, 0]).sum()))
+    table = np.ascontiguousarray(model.table(weights)[:, :model.data.columns + 1])
+    passes.evaluations(*model.arrays, table, np.ascontiguousarray(piece), out)
+    return out
 
 
 def position_terms(model: Model, weights: np.ndarray, piece: np.ndarray) -> tuple[int, np.ndarray]:
@@ -90,9 +132,10 @@ def position_terms(model: Model, weights: np.ndarray, piece: np.ndarray) -> tupl
 
 
 def second_moments(model: Model, shape: tuple[int, int], terms_of: Callable[[np.ndarray], tuple[int, np.ndarray]],
-                   ranges: np.ndarray, workers: int = 1) -> np.ndarray:
+                   ranges: np.ndarray, workers: int = 1, pieces: Iterable[np.ndarray] | None = None) -> np.ndarray:
     """(d, d) the sum of curvature * x x' over ranges of positions, for weights of this shape. `terms_of` a piece of them are
-    its first position, and for those that it spans what `passes.position_terms` gives; the curvatures are row 1."""
+    its first position, and for those that it spans what `passes.position_terms` gives; the curvatures are row 1. Pieces of
+    some other size can be given."""
     stages, width = shape
     pairs = [(a, b) for a in range(stages) for b in range(a, stages)]
     sums = np.zeros((len(pairs), width, width))
@@ -113,29 +156,13 @@ def second_moments(model: Model, shape: tuple[int, int], terms_of: Callable[[np.
                     found[pair] += np.multiply(part, share, out=scratch)
         return found
 
-    pieces = ahead(data, ranges, larger=LARGER)
+    pieces = ahead(data, ranges, larger=LARGER) if pieces is None else pieces
     for found in watched(in_order(work, pieces, workers), model, ranges, LARGER * BLOCK):
         sums += found
     matrix = np.empty((stages, width, stages, width))
     for (a, b), half in zip(pairs, sums, strict=True):
         matrix[a, :, b, :] = matrix[b, :, a, :] = half + half.T - np.diag(np.diag(half))
     return matrix.reshape(stages * width, stages * width)
-
-
-def _scores_of(model: Model, weights: np.ndarray, ranges: np.ndarray, place: np.ndarray, scores: np.ndarray) -> None:
-    begin = 0
-    data = model.data
-    while begin < len(ranges):
-        end = begin + 1
-        while end < len(ranges) and ranges[end, 1] - ranges[begin, 0] <= BLOCK:
-            end += 1
-        piece = ranges[begin:end]
-        model.data.prefetch(int(piece[0, 0]), int(piece[-1, 1]))
-        base, terms = position_terms(model, weights, piece)
-        passes.range_scores(data.index, data.count, data.row, data.phase, piece, place[begin:end], base, terms,
-                            data.columns, model.phases, scores)
-        model.release()
-        begin = end
 
 
 CPU = Processors()

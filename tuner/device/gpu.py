@@ -1,217 +1,208 @@
-"""Passes by a card: packed positions go to it as they are, one kernel reads each once; the same sums as the processors'.
+"""Passes by a card: one kernel reads each row once; the same sums as the processors'.
 
 Sums of loss and gradient are whole numbers of a small unit: the order of addition is left to the card, and every run gives
-the same bits. Matrices are products of rows that a kernel writes out, some thousands at a time. Data that are larger than
-the card's memory go through two buffers, one of which is filled while the other is read.
+the same bits. Matrices are products of rows that a kernel writes out, some thousands of one phase at a time.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from tuner.dataset import Dataset
-from tuner.device.base import Model
+from tuner.device.base import Model, TemporalPasses
+from tuner.device.chunks import Chosen, Chunk, Chunks, Slices, arranged
+from tuner.device.library import THREADS, Library
+from tuner.temporal import TemporalData
 
-SOURCE = Path(__file__).with_name("kernels.cu")
-KERNELS = ("loss_gradient", "expand", "group_scores")
 OBJECTIVE_NUMBERS = {"cross-entropy": 0, "mse": 1, "ordered": 2, "davidson": 3}
-THREADS, LANES = 256, 32
-CHUNK = 1 << 22  # positions that go to the card at once
-ROOM = 0.6  # of the card's free memory, for data that stay
+WARPS, GROUPS = THREADS // 32, THREADS // 4  # of a block: positions that it takes by warps, or by four lanes
 ROWS_BYTES = 1 << 29  # of rows written out at once
-WHOLE_BITS = 61  # of a sum
-
-
-class Chunk(NamedTuple):
-    """Positions first to last of a dataset on the card; nonzeros begin at `base`."""
-
-    first: int
-    last: int
-    base: int
-    arrays: tuple[Any, ...]
+WHOLE_BITS, TILE_BITS, WEIGHT_BITS = 61, 31, 30  # of a sum, of one tile's sum, of a weight
 
 
 class Gpu:
-    """One card, by CuPy (`library`, and `pinned(size, kind)` for memory that the card can read by itself)."""
+    """One card, by CuPy."""
 
-    def __init__(self, library: Any, pinned: Callable[[int, Any], np.ndarray], name: str, processors: int) -> None:
+    def __init__(self, library: Library, name: str) -> None:
         self.name = f"gpu ({name})"
-        self._library, self._pinned = library, pinned
-        self._blocks = 4 * processors
-        module = library.RawModule(code=SOURCE.read_text(encoding="utf-8"), options=("--std=c++14",))
-        self._kernels = {kernel: module.get_function(kernel) for kernel in KERNELS}
-        self._data: Dataset | None = None  # the last one, of which the rest is known
-        self._heaviest = 1.0  # of its positions' weights
-        self._resident: list[Chunk] | None = None
-        self._buffers: list[_Buffer] = []
-        self._places: dict[tuple[int, int], tuple[np.ndarray, Any]] = {}
+        self._library = library
+        self._chunks = Chunks(library)
 
     def loss_gradient(self, model: Model, weights: np.ndarray, ranges: np.ndarray) -> tuple[float, np.ndarray]:
         """See `Device`."""
-        library = self._library
-        n = max(int((ranges[:, 1] - ranges[:, 0]).sum()), 1)
-        self._know(model.data)
-        mass = n * self._heaviest
-        unit, loss_unit = _unit(mass * 127 * 2 * model.scale * (1000 if model.draws else 1)), _unit(mass * 1000)
-        gradient, loss = library.zeros(weights.shape, np.int64), library.zeros(1, np.int64)
-        given = library.asarray(np.ascontiguousarray(weights, np.float64))
-        for chunk in self._chunks(model.data):
-            place = self._place(ranges, chunk)
-            model.progress(min(chunk.last, n), n)
-            if len(place):
-                self._launch("loss_gradient", model, weights, chunk, len(place), given, _number(model), np.float64(model.scale),
-                             place, np.int32(len(place)), np.float64(unit), np.float64(loss_unit), gradient, loss,
-                             shared=16 * weights.size + 8)
-        return float(library.asnumpy(loss)[0]) / loss_unit, library.asnumpy(gradient) / unit
+        library, arrays = self._library, self._library.arrays
+        table, columns = model.table(weights), model.data.columns
+        step = max(float(np.abs(table[:, :columns]).max(initial=0.0)), 1e-300) / 2**WEIGHT_BITS
+        constants = np.zeros((len(table), 2))
+        constants[:, :table.shape[1] - columns] = table[:, columns:]
+        fixed, constants = library.put(np.rint(table[:, :columns] / step), np.int32), library.put(constants, np.float64)
+        gradient, loss = arrays.zeros(table.shape), arrays.zeros(1)
+        for chunk, chosen in self.watched(model, ranges):
+            n, largest = len(chosen.order), self._chunks.heaviest * 2 * model.scale  # a residual is at most this
+            unit = (2.0**TILE_BITS - 1 - chosen.largest) / (chosen.largest * largest)  # each is rounded by less than one
+            drawn_unit, loss_unit = _unit(1000 * n * largest), _unit(1000 * n * self._chunks.heaviest)
+            sums, total = arrays.zeros(table.shape, np.int64), arrays.zeros(1, np.int64)
+            library.launch("loss_gradient", len(chosen.tiles), *chunk.rows, chunk.outcome, chunk.weight, chosen.order,
+                           chosen.tiles, len(chosen.tiles), fixed, np.float64(step), constants, columns, table.shape[1],
+                           OBJECTIVE_NUMBERS[model.objective], np.float64(model.scale), np.float64(unit),
+                           np.float64(drawn_unit), np.float64(loss_unit), sums, total, shared=16 * columns)
+            gradient[:, :columns + 1] += sums[:, :columns + 1] / unit
+            gradient[:, columns + 1:] += sums[:, columns + 1:] / drawn_unit
+            loss += total / loss_unit
+        return float(arrays.asnumpy(loss)[0]), model.shares @ arrays.asnumpy(gradient)
 
     def gauss_newton(self, model: Model, weights: np.ndarray, ranges: np.ndarray) -> np.ndarray:
         """See `Device`."""
-        library, size = self._library, weights.size
-        most = max(1, ROWS_BYTES // (8 * size))
-        matrix = library.zeros((size, size))
-        given, shares = (library.asarray(np.ascontiguousarray(array, np.float64)) for array in (weights, model.shares))
-        drawn = slice(weights.shape[1] - 1, None, weights.shape[1])  # the width of a draw in each stage
-        for chunk in self._chunks(model.data):
-            place = self._place(ranges, chunk)
-            for begin in range(0, len(place), most):
-                some = place[begin:begin + most]
-                rows, rest = library.zeros((len(some), size)), library.zeros(len(some))
-                self._launch("expand", model, weights, chunk, len(some), given, _number(model), np.float64(model.scale), some,
-                             np.int32(len(some)), rows, rest)
-                matrix += rows.T @ rows
-                if model.draws:
-                    share = shares[:, chunk.arrays[3][some]]
-                    matrix[drawn, drawn] += (share * rest) @ share.T
-        return library.asnumpy(matrix)
+        arrays = self._library.arrays
+
+        def terms_of(chunk: Chunk, chosen: Chosen) -> tuple[Any, Any, Any]:
+            terms = self.terms(model, chunk, chosen, weights)
+            known = terms[1] > 0
+            behind = arrays.where(known, terms[3] / arrays.where(known, terms[1], 1.0), 0.0)
+            return terms[1], behind, terms[4] - behind * terms[3]
+
+        return self.second_moments(model, weights.shape, terms_of, ranges)
+
+    def second_moments(self, model: Model, shape: tuple[int, int],
+                       terms_of: Callable[[Chunk, Chosen], tuple[Any, Any, Any]], ranges: np.ndarray) -> np.ndarray:
+        """(d, d) the sum of curvature * x x' over ranges of positions, for weights of this shape. `terms_of` chosen positions
+        of a chunk are their curvatures; where there are widths of draws, what stands in their place in x; and what is left of
+        the second derivative by the width."""
+        arrays, (stages, width) = self._library.arrays, shape
+        pairs = [(a, b) for a in range(stages) for b in range(a, stages)]
+        sums = arrays.zeros((len(pairs), width, width))
+        most = max(1, ROWS_BYTES // (8 * width))
+        for chunk, chosen in self.watched(model, ranges):
+            curvature, behind, rest = terms_of(chunk, chosen)
+            root = arrays.sqrt(curvature)
+            for phase, (low, high) in enumerate(zip(chosen.ends[:-1].tolist(), chosen.ends[1:].tolist(), strict=True)):
+                for begin in range(low, high, most):
+                    some = slice(begin, min(begin + most, high))
+                    rows = self.rows(chunk, chosen.order[some], root[some], root[some] * behind[some], model.data.columns, width)
+                    part = rows.T @ rows
+                    if model.draws:
+                        part[-1, -1] += rest[some].sum()
+                    for pair, (a, b) in enumerate(pairs):
+                        if share := float(model.shares[a, phase] * model.shares[b, phase]):
+                            sums[pair] += share * part
+        matrix = np.empty((stages, width, stages, width))
+        for (a, b), found in zip(pairs, arrays.asnumpy(sums), strict=True):
+            matrix[a, :, b, :] = matrix[b, :, a, :] = found
+        return matrix.reshape(stages * width, stages * width)
 
     def over_groups(self, model: Model, weights: np.ndarray, chosen: np.ndarray,
                     function: Callable[[Any], Any]) -> tuple[np.ndarray, int]:
         """See `Device`."""
-        library, size = self._library, weights.size
+
+        def residuals(chunk: Chunk, some: Chosen) -> tuple[Any, Any]:
+            terms = self.terms(model, chunk, some, weights)
+            return terms[0], terms[2]
+
+        return self.scores(model, weights.shape, residuals, chosen, function)
+
+    def scores(self, model: Model, shape: tuple[int, int], residuals: Callable[[Chunk, Chosen], tuple[Any, Any]],
+               columns: np.ndarray, function: Callable[[Any], Any]) -> tuple[np.ndarray, int]:
+        """The sum of function(scores) over all groups of games, as `over_groups` has it, where scores are sums of residual * x.
+        `residuals` of chosen positions, and where there are widths of draws the derivatives by them."""
+        library, arrays = self._library, self._library.arrays
         names, group = model.groups
         first, last = model.data.first[model.games], model.data.first[model.games + 1]
-        given, columns = library.asarray(np.ascontiguousarray(weights, np.float64)), library.asarray(chosen)
+        wanted = library.put(columns, np.int64)
         found, split = 0, {}  # `split` are scores of groups whose games are in several chunks
-        for chunk in self._chunks(model.data):
+        for chunk, chosen in self.watched(model, model.ranges):
+            residual, drawn = (_by_place(arrays, chunk, chosen, values) for values in residuals(chunk, chosen))
             here = (first >= chunk.first) & (first < chunk.last)
             inside = np.flatnonzero(here)
             inside = inside[np.argsort(group[inside], kind="stable")]
             elsewhere = group[~here]
-            for members in _batches(group[inside], max(1, ROWS_BYTES // (8 * size))):
+            for members in _batches(group[inside], max(1, ROWS_BYTES // (8 * shape[0] * shape[1]))):
                 games = inside[members]
-                local, which = np.unique(group[games], return_inverse=True)
-                sizes = last[games] - first[games]
-                place = np.repeat(last[games] - np.cumsum(sizes), sizes) + np.arange(sizes.sum()) - chunk.first
-                ends = np.concatenate([[0], np.cumsum(np.bincount(which, sizes, len(local)))])
-                rows = library.zeros((len(local), size))
-                self._launch("group_scores", model, weights, chunk, len(local), given, _number(model), np.float64(model.scale),
-                             library.asarray(place.astype(np.int32)), library.asarray(ends.astype(np.int32)),
-                             np.int32(len(local)), rows)
-                scores = library.take(rows, columns, axis=1)
+                local, sizes = np.unique(group[games], return_counts=True)
+                low, high = ((edge[games] - chunk.first).astype(np.int32) for edge in (first, last))
+                rows = self.score_rows(model, chunk, low, high, np.concatenate([[0], np.cumsum(sizes)]), residual, drawn, shape)
+                scores = arrays.take(rows, wanted, axis=1)
                 for i in np.flatnonzero(np.isin(local, elsewhere)).tolist():
                     split[int(local[i])] = split.get(int(local[i]), 0) + scores[i]
                     scores[i] = 0
                 found = found + function(scores)
         if split:
-            found = found + function(library.stack(list(split.values())))
-        return library.asnumpy(found), len(names)
+            found = found + function(arrays.stack(list(split.values())))
+        return arrays.asnumpy(found), len(names)
 
-    def _launch(self, kernel: str, model: Model, weights: np.ndarray, chunk: Chunk, n: int, *more: Any, shared: int = 0) -> None:
-        stages, width = weights.shape
-        function = self._kernels[kernel]
-        if shared > 48 << 10:  # what a card gives without being asked
-            function.max_dynamic_shared_size_bytes = shared
-        blocks = max(1, min(self._blocks, -(-n * LANES // THREADS)))
-        function((blocks,), (THREADS,), (*chunk.arrays, np.int64(chunk.base), np.int32(stages), np.int32(width),
-                                         np.int32(model.data.columns), np.int32(model.phases), *more), shared_mem=shared)
+    def score_rows(self, model: Model, chunk: Chunk, low: np.ndarray, high: np.ndarray, first: np.ndarray, residual: Any,
+                   drawn: Any, shape: tuple[int, int]) -> Any:
+        """(groups, d) sums of residual * x over games first[g]:first[g + 1], which are positions low to high of a chunk in the
+        order of its file; residuals are given by place."""
+        library, groups = self._library, len(first) - 1
+        rows = library.arrays.zeros((groups, shape[0] * shape[1]))
+        library.launch("group_scores", -(-groups // WARPS), *chunk.rows, chunk.phase, chunk.place, library.put(low, np.int32),
+                       library.put(high, np.int32), library.put(first, np.int32), groups, residual, drawn, model.data.columns,
+                       shape[1], library.put(model.shares, np.float64), model.phases, shape[0], rows)
+        return rows
 
-    def _place(self, ranges: np.ndarray, chunk: Chunk) -> Any:
-        """Places within a chunk of the positions in these ranges, kept for the next pass."""
-        key = (id(ranges), chunk.first)
-        if key not in self._places or self._places[key][0] is not ranges:
-            low, high = np.clip(ranges, chunk.first, chunk.last).T
-            sizes = high - low
-            place = np.repeat(high - np.cumsum(sizes), sizes) + np.arange(sizes.sum()) - chunk.first
-            if len(self._places) > 64:
-                self._places.clear()
-            self._places[key] = ranges, self._library.asarray(place.astype(np.int32))
-        return self._places[key][1]
-
-    def _know(self, data: Dataset) -> None:
-        """Forget the last dataset for another one."""
-        if data is not self._data:
-            self._resident, self._buffers = None, []
-            self._places.clear()
-            self._data, self._heaviest = data, float(data.weight.max(initial=1.0))
-
-    def _chunks(self, data: Dataset) -> Iterator[Chunk]:
-        """The dataset on the card, whole games at a time."""
-        self._know(data)
-        if self._resident is None:
-            free, _ = self._library.cuda.runtime.memGetInfo()
-            if self._buffers or 3 * len(data.index) + 17 * data.positions >= ROOM * free:
-                yield from self._streamed(data)
-                return
-            self._resident = [Chunk(a, b, int(data.row[a]), tuple(map(self._library.asarray, _slices(data, a, b))))
-                              for a, b in _bounds(data)]
-            data.release()
-        yield from self._resident
-
-    def _streamed(self, data: Dataset) -> Iterator[Chunk]:
-        """A chunk is copied while the card works on the one before."""
-        library, bounds = self._library, _bounds(data)
-        copying, done = library.cuda.Stream(non_blocking=True), []
-        self._buffers = self._buffers or [_Buffer(library, self._pinned, data, bounds) for _ in range(2)]
-        for number, (a, b) in enumerate(bounds):
-            if number > 1:
-                done[number - 2].synchronize()  # nothing reads the buffer any more
-            arrays = self._buffers[number % 2].filled(_slices(data, a, b), copying)
-            copying.synchronize()
-            yield Chunk(a, b, int(data.row[a]), arrays)
-            done.append(library.cuda.Event())
-            done[-1].record()
-            data.release()
-
-
-class _Buffer:
-    """Room for the largest chunk, on the card and in memory that the card can read by itself."""
-
-    def __init__(self, library: Any, pinned: Callable[[int, Any], np.ndarray], data: Dataset,
-                 bounds: list[tuple[int, int]]) -> None:
-        sizes = [max(len(part) for part in parts) for parts in zip(*(_slices(data, a, b) for a, b in bounds), strict=True)]
-        kinds = [part.dtype for part in _slices(data, *bounds[0])]
-        self._host = [pinned(size, kind) for size, kind in zip(sizes, kinds, strict=True)]
-        self._card = [library.empty(size, kind) for size, kind in zip(sizes, kinds, strict=True)]
-
-    def filled(self, parts: tuple[np.ndarray, ...], stream: Any) -> tuple[Any, ...]:
+    def evaluations(self, model: Model, weights: np.ndarray, ranges: np.ndarray) -> np.ndarray:
+        """See `Device`."""
         found = []
-        for part, host, card in zip(parts, self._host, self._card, strict=True):
-            host[:len(part)] = part
-            view = card[:len(part)]
-            view.set(host[:len(part)], stream=stream)
-            found.append(view)
-        return tuple(found)
+        for chunk, chosen in self.watched(model, ranges):
+            values, _ = self.evaluated(chunk, chosen.order, model.table(weights), model.data.columns)
+            by_file = self._library.arrays.argsort(chunk.origin[chosen.order])
+            found.append(self._library.arrays.asnumpy(values[by_file]))
+        return np.concatenate([np.zeros(0), *found])
+
+    def evaluate(self, index: np.ndarray, count: np.ndarray, row: np.ndarray, phase: np.ndarray, table: np.ndarray) -> np.ndarray:
+        """See `Device`."""
+        library, n = self._library, len(phase)
+        nothing = np.zeros(n, np.float32)  # neither outcomes nor weights are looked at
+        given = Slices(*map(library.arrays.asarray, (index, count, row, phase, nothing, nothing)))
+        starts = np.concatenate([[0], np.cumsum(np.bincount(phase, minlength=len(table)))])
+        chunk = arranged(library, given, int(row[0]), starts)
+        values, _ = self.evaluated(chunk, chunk.place, table, table.shape[1] - 1)
+        return library.arrays.asnumpy(values)
+
+    def temporal(self, model: Model, extra: TemporalData) -> TemporalPasses:
+        """See `Device`."""
+        from tuner.device.gpu_temporal import TemporalCard
+
+        return TemporalCard(self, self._library, model, extra)
+
+    def evaluated(self, chunk: Chunk, order: Any, table: np.ndarray, last: int) -> tuple[Any, Any]:
+        """Evaluations, and widths of a draw, of positions at some places of a chunk; by the weights of each phase."""
+        arrays, n, weights = self._library.arrays, len(order), self._library.put(table, np.float64)
+        evaluation, drawn = arrays.empty(n), arrays.zeros(n)
+        self._library.launch("evaluate", -(-n // GROUPS), *chunk.rows, chunk.phase, order, n, weights, last, table.shape[1],
+                             evaluation, drawn)
+        return evaluation, drawn
+
+    def terms(self, model: Model, chunk: Chunk, chosen: Chosen, weights: np.ndarray) -> Any:
+        """(5, n) what the objective says of chosen positions, in the order of `tuner.passes.position_terms`."""
+        n = len(chosen.order)
+        terms = self._library.arrays.empty((5, n))
+        self._library.launch("objective_terms", -(-n // THREADS), chunk.outcome, chunk.weight, chosen.order, n,
+                             OBJECTIVE_NUMBERS[model.objective], np.float64(model.scale),
+                             *self.evaluated(chunk, chosen.order, model.table(weights), model.data.columns), terms)
+        return terms
+
+    def rows(self, chunk: Chunk, order: Any, factor: Any, behind: Any, last: int, width: int) -> Any:
+        """(n, width) factor * x of positions at some places of a chunk, with `behind` in the place of a draw's width."""
+        rows = self._library.arrays.zeros((len(order), width))
+        self._library.launch("expand", -(-len(order) // WARPS), *chunk.rows, order, len(order), factor, behind, last, width, rows)
+        return rows
+
+    def watched(self, model: Model, ranges: np.ndarray) -> Iterator[tuple[Chunk, Chosen]]:
+        """What `Chunks.with_positions` gives; the progress is told."""
+        done, total = 0, int((ranges[:, 1] - ranges[:, 0]).sum())
+        for chunk, chosen in self._chunks.with_positions(model.data, model.phases, ranges):
+            yield chunk, chosen
+            done += len(chosen.order)
+            model.progress(done, total)
 
 
-def _slices(data: Dataset, a: int, b: int) -> tuple[np.ndarray, ...]:
-    low, high = int(data.row[a]), int(data.row[b])
-    return (data.index[low:high], data.count[low:high], data.row[a:b + 1], data.phase[a:b], data.outcome[a:b], data.weight[a:b])
-
-
-def _bounds(data: Dataset) -> list[tuple[int, int]]:
-    """First positions and ends of chunks, whole games each."""
-    ends, found = data.first[1:], []
-    begin = 0
-    while begin < data.positions:
-        at = np.searchsorted(ends, begin + CHUNK, side="right")
-        end = int(ends[at - 1]) if at and ends[at - 1] > begin else int(ends[min(at, len(ends) - 1)])
-        found.append((begin, end))
-        begin = end
+def _by_place(arrays: Any, chunk: Chunk, chosen: Chosen, values: Any) -> Any:
+    found = arrays.zeros(chunk.last - chunk.first)
+    found[chosen.order] = values
     return found
 
 
@@ -221,10 +212,6 @@ def _batches(group: np.ndarray, most: int) -> Iterator[np.ndarray]:
     edges = [*starts[::most].tolist(), len(group)]
     for low, high in zip(edges[:-1], edges[1:], strict=True):
         yield np.arange(low, high)
-
-
-def _number(model: Model) -> np.int32:
-    return np.int32(OBJECTIVE_NUMBERS[model.objective])
 
 
 def _unit(largest: float) -> float:

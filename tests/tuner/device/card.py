@@ -1,4 +1,4 @@
-"""A card that is none: CuPy's names on NumPy arrays, and kernels compiled by the compiler of this machine, block by block."""
+"""A card that is none: CuPy's names on NumPy arrays, and kernels compiled by the compiler of this machine, warp by warp."""
 
 from __future__ import annotations
 
@@ -10,9 +10,13 @@ from types import ModuleType, SimpleNamespace
 
 import numpy as np
 
+from tuner.device.library import KERNELS
+
 HEADER = Path(__file__).with_name("card.h")
 COMPILER = shutil.which("g++") or shutil.which("c++")
 KINDS = {np.int32: ctypes.c_int, np.int64: ctypes.c_longlong, np.float64: ctypes.c_double}
+ON_CARD = ("arange", "argsort", "bincount", "cumsum", "empty", "flatnonzero", "searchsorted", "sqrt", "stack", "take", "tanh",
+           "where", "zeros", "isnan")
 
 
 class CardArray(np.ndarray):
@@ -24,16 +28,13 @@ class CardArray(np.ndarray):
 
 class Kernel:
     def __init__(self, library: ctypes.CDLL, name: str) -> None:
-        self._library, self._function, self.launches = library, getattr(library, name), 0
-        self._function.restype = None
+        self._address, self.launches = ctypes.c_void_p.in_dll(library, f"run_{name}").value, 0
 
     def __call__(self, grid, block, args, shared_mem: int = 0) -> None:
-        assert shared_mem <= 8 << 16 and block[0] % 32 == 0
+        assert shared_mem <= 8 << 15 and block[0] % 32 == 0
         self.launches += 1
-        given = [self._argument(value) for value in args]
-        for number in range(grid[0]):
-            self._library.stand(number, grid[0])
-            self._function(*given)
+        given = [ctypes.c_int(grid[0]), ctypes.c_int(block[0]), *map(self._argument, args)]
+        ctypes.CFUNCTYPE(None, *map(type, given))(self._address)(*given)
 
     @staticmethod
     def _argument(value):
@@ -43,12 +44,19 @@ class Kernel:
         return KINDS[type(value)](value)
 
 
-def build(folder: Path, source: Path) -> ctypes.CDLL:
-    """The kernels as a library."""
+built: dict[str, ctypes.CDLL] = {}
+
+
+def build(folder: Path, code: str) -> ctypes.CDLL:
+    """The kernels as a library, compiled once."""
+    if code in built:
+        return built[code]
     text, library = folder / "kernels.cpp", folder / "kernels.so"
-    text.write_text(f'#include "{HEADER}"\n{source.read_text()}')
-    subprocess.run([COMPILER, "-O1", "-w", "-shared", "-fPIC", "-o", library, text], check=True)
-    return ctypes.CDLL(str(library))
+    entries = "\n".join(f'extern "C" void *run_{name} = (void *)Run<{name}>::run;' for name in KERNELS)
+    text.write_text(f'#include "{HEADER}"\n{code}\n{entries}\n')
+    subprocess.run([COMPILER, "-O1", "-w", "-std=c++17", "-shared", "-fPIC", "-o", library, text], check=True)
+    built[code] = ctypes.CDLL(str(library))
+    return built[code]
 
 
 def cards(folder: Path, free: int = 1 << 33, count: int = 1) -> dict[str, ModuleType]:
@@ -56,13 +64,12 @@ def cards(folder: Path, free: int = 1 << 33, count: int = 1) -> dict[str, Module
     cupy, cupyx = ModuleType("cupy"), ModuleType("cupyx")
 
     def raw_module(code: str, options: tuple[str, ...]) -> SimpleNamespace:
-        source = folder / "source.cu"
-        source.write_text(code)
-        library = build(folder, source)
+        library = build(folder, code)
         return SimpleNamespace(get_function=lambda name: Kernel(library, name))
 
-    cupy.zeros, cupy.take, cupy.stack = np.zeros, np.take, np.stack
-    cupy.empty = lambda size, kind: np.empty(size, kind).view(CardArray)
+    for name in ON_CARD:
+        setattr(cupy, name, getattr(np, name))
+    cupy.empty = lambda size, kind=np.float64: np.empty(size, kind).view(CardArray)
     cupy.asarray, cupy.asnumpy = (lambda values: np.array(values, order="C")), np.array
     cupy.RawModule = raw_module
     cupy.cuda = SimpleNamespace(

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ctypes
 import importlib.util
 import itertools
+import shutil
+import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -15,12 +17,15 @@ import pytest
 from games.streams import InputError
 from tests.tuner.device import card
 from tests.tuner.support import learn, problem_of, random_sample, write_sample
-from tuner.device import gpu
+from tests.tuner.test_temporal_fit import walk
+from tuner.device import chunks, gpu, gpu_temporal, library
 from tuner.device.choose import device_named
 from tuner.device.cpu import Processors
 from tuner.draws import DRAW_MODELS
 from tuner.gauge import find_gauge
+from tuner.learners.base import LearnerOptions, Record
 from tuner.objectives import OBJECTIVES
+from tuner.temporal_fit import newton as temporal_newton
 from tuner.uncertainty import standard_errors
 
 COLUMNS = 5
@@ -63,7 +68,7 @@ def problem_on(sample, objective: str, stages: int, device):
 @pytest.mark.parametrize("how", ["resident", "in chunks", "streamed"])
 def test_sums_are_those_of_the_processors(sample, folder, monkeypatch, objective, stages, how):
     if how != "resident":
-        monkeypatch.setattr(gpu, "CHUNK", 300)
+        monkeypatch.setattr(chunks, "POSITIONS", 300)
         monkeypatch.setattr(gpu, "ROWS_BYTES", 8 * 14 * 50)
     device = paper(monkeypatch, folder, **({"free": 1000} if how == "streamed" else {}))
     on_card, here = (problem_on(sample, objective, stages, which) for which in (device, Processors()))
@@ -73,7 +78,7 @@ def test_sums_are_those_of_the_processors(sample, folder, monkeypatch, objective
     for chosen in (None, ranges):
         (loss, gradient), (expected_loss, expected) = (problem.loss_gradient(weights, chosen) for problem in (on_card, here))
         assert loss == pytest.approx(expected_loss, rel=1e-9)
-        np.testing.assert_allclose(gradient, expected, rtol=1e-6, atol=1e-9 * np.abs(expected).max())
+        np.testing.assert_allclose(gradient, expected, rtol=1e-6, atol=1e-7 * np.abs(expected).max())
         np.testing.assert_allclose(on_card.gauss_newton(weights, chosen), here.gauss_newton(weights, chosen), rtol=1e-9,
                                    atol=1e-20)
     some = np.array([0, 2, here.start.size - 1])
@@ -103,7 +108,7 @@ def test_learners_find_on_a_card_what_they_find_here(sample, folder, monkeypatch
     options = {"newton": {"tolerance": 1e-13}, "lbfgs": {"tolerance": 1e-12}}.get(learner, {"iterations": 3, "batch": 400})
     found, expected = (learn(problem_on(sample, "cross-entropy", 2, which), learner, **options)[0]
                        for which in (device, Processors()))
-    np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-4)
+    np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-3)  # centipawns; where L-BFGS stops depends on the last bits
 
 
 @needs_compiler
@@ -117,6 +122,61 @@ def test_standard_errors_too(sample, folder, monkeypatch):
         errors.append(standard_errors(problem, weights, matrix, find_gauge(problem, matrix, sample.layout.places)))
     np.testing.assert_allclose(errors[0].standard_errors, errors[1].standard_errors, rtol=1e-6)
     np.testing.assert_allclose(errors[0].naive, errors[1].naive, rtol=1e-6)
+
+
+@needs_compiler
+@pytest.mark.parametrize("how", ["resident", "streamed"])
+@pytest.mark.parametrize("trace", [0.0, 0.7, 1.0])
+def test_temporal_differences_too(tmp_path, folder, monkeypatch, trace, how):
+    if how == "streamed":
+        monkeypatch.setattr(chunks, "POSITIONS", 300)
+        monkeypatch.setattr(gpu_temporal, "ROWS_BYTES", 8 * 14 * 50)
+    device = paper(monkeypatch, folder, **({"free": 1000} if how == "streamed" else {}))
+    _, given = walk(tmp_path, trace, known=0.1)
+    on_card, here = (replace(given, problem=replace(given.problem, device=which)) for which in (device, Processors(2)))
+    weights = np.random.default_rng(2).normal(0, 40, given.problem.start.shape)
+    for games in (here.games, here.games[1::3]):
+        (found, squares), (expected, wanted) = (problem.passes.equation(weights, games) for problem in (on_card, here))
+        np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9 * np.abs(expected).max())
+        assert squares == pytest.approx(wanted, rel=1e-12)
+        for exact in (True, False):
+            found, expected = (problem.passes.matrix(weights, games, exact) for problem in (on_card, here))
+            np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12 * np.abs(expected).max())
+    found, expected = (problem.passes.squares(weights) for problem in (on_card, here))
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12 * np.abs(expected).max())
+    some = np.array([0, 3, weights.size - 1])
+    (found, groups), (expected, wanted) = (problem.passes.over_groups(weights, some, lambda scores: scores.T @ scores)
+                                           for problem in (on_card, here))
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12 * np.abs(expected).max())
+    assert groups == wanted
+    weights = [temporal_newton(problem, LearnerOptions(tolerance=1e-12), Record()) for problem in (on_card, here)]
+    np.testing.assert_allclose(*weights, rtol=1e-6, atol=1e-6)
+
+
+@needs_compiler
+def test_evaluations(sample, folder, monkeypatch):
+    device = paper(monkeypatch, folder)
+    on_card, here = (problem_on(sample, "cross-entropy", 2, which) for which in (device, Processors(2)))
+    weights, ranges = np.random.default_rng(2).normal(0, 80, here.start.shape), np.array([[3, 40], [41, 700]])
+    np.testing.assert_allclose(on_card.evaluations(weights, ranges), here.evaluations(weights, ranges), rtol=1e-12)
+    data = sample.data
+    for rows in (slice(0, here.positions), slice(5, 9), slice(7, 7)):
+        row = data.row[rows.start:rows.stop + 1]
+        given = data.index[row[0]:row[-1]], data.count[row[0]:row[-1]], row - row[0], data.phase[rows], here.table(weights)
+        np.testing.assert_allclose(device.evaluate(*given), here.device.evaluate(*given), rtol=1e-12)
+
+
+@needs_compiler
+def test_a_dataset_with_other_weights_is_not_read_again(sample, folder, monkeypatch):
+    problem = problem_on(sample, "cross-entropy", 2, paper(monkeypatch, folder))
+    weights = np.random.default_rng(2).normal(0, 80, problem.start.shape)
+    problem.loss_gradient(weights)
+    twice = replace(problem, data=replace(sample.data, weight=sample.data.weight * np.float32(2) ** (sample.data.phase % 2)))
+    monkeypatch.setattr(chunks, "slices", lambda *given: pytest.fail("read again"))
+    expected = replace(twice, device=Processors()).loss_gradient(weights)
+    found = twice.loss_gradient(weights)
+    assert found[0] == pytest.approx(expected[0], rel=1e-9)
+    np.testing.assert_allclose(found[1], expected[1], rtol=1e-6, atol=1e-7 * np.abs(expected[1]).max())
 
 
 def test_without_a_card_the_processors_serve_and_gpu_is_refused(monkeypatch, tmp_path):
@@ -154,18 +214,40 @@ def test_the_benchmark_of_cards_runs(folder, monkeypatch):
     assert float(lines["matrix: relative difference"]) < 1e-9 and "iterations" in lines["Newton fit, 400 x 2, standard errors"]
 
 
-def test_kernels_compile_for_a_card():
-    """To PTX, by the compiler that CuPy uses, where it is installed."""
+def ptx_by_nvrtc(folder: Path) -> bytes:
+    """By the compiler that CuPy uses."""
     found = importlib.util.find_spec("nvidia.cuda_nvrtc") if importlib.util.find_spec("nvidia") else None
     if found is None:
         pytest.skip("no NVRTC; pip install nvidia-cuda-nvrtc-cu12")
-    (library,) = Path(found.submodule_search_locations[0]).glob("lib/libnvrtc.so*")
-    nvrtc, program = ctypes.CDLL(str(library)), ctypes.c_void_p()
-    assert nvrtc.nvrtcCreateProgram(ctypes.byref(program), gpu.SOURCE.read_bytes(), b"kernels.cu", 0, None, None) == 0
-    options = (ctypes.c_char_p * 2)(b"--gpu-architecture=compute_70", b"--std=c++14")
+    (file,) = Path(found.submodule_search_locations[0]).glob("lib/libnvrtc.so*")
+    nvrtc, program = ctypes.CDLL(str(file)), ctypes.c_void_p()
+    assert nvrtc.nvrtcCreateProgram(ctypes.byref(program), library.source().encode(), b"kernels.cu", 0, None, None) == 0
+    options = (ctypes.c_char_p * 2)(b"--gpu-architecture=compute_75", b"--std=c++14")
     assert nvrtc.nvrtcCompileProgram(program, 2, options) == 0
     size = ctypes.c_size_t()
     nvrtc.nvrtcGetPTXSize(program, ctypes.byref(size))
     text = ctypes.create_string_buffer(size.value)
     nvrtc.nvrtcGetPTX(program, text)
-    assert all(f".entry {kernel}(".encode() in text.value for kernel in gpu.KERNELS)
+    return text.value
+
+
+def ptx_by_nvcc(folder: Path) -> bytes:
+    if shutil.which("nvcc") is None:
+        pytest.skip("no nvcc; install the Debian package nvidia-cuda-toolkit")
+    (folder / "kernels.cu").write_text(library.source())
+    subprocess.run(["nvcc", "-ptx", "-arch=compute_75", "--std=c++14", "-o", folder / "kernels.ptx", folder / "kernels.cu"],
+                   check=True)
+    return (folder / "kernels.ptx").read_bytes()
+
+
+@pytest.mark.parametrize("compiled", [ptx_by_nvrtc, ptx_by_nvcc])
+def test_kernels_compile_for_a_card(tmp_path, compiled):
+    text = compiled(tmp_path)
+    assert all(f".entry {kernel}(".encode() in text for kernel in library.KERNELS)
+    # what a card does by itself: 64 bits in shared memory would be tried again until nobody came between
+    assert b"atom.shared.add.u32" in text and b"atom.shared.add.u64" not in text
+
+
+def test_what_is_asked_of_cupy_is_there():
+    cupy = pytest.importorskip("cupy", reason="no CuPy; pip install cupy-cuda13x")
+    assert [name for name in (*card.ON_CARD, "asarray", "asnumpy", "RawModule") if not hasattr(cupy, name)] == []

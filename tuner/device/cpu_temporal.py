@@ -1,0 +1,101 @@
+"""TD(lambda) by the processors: whole games, some thousands of positions at a time, on threads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tuner import temporal_passes
+from tuner.device.base import Model
+from tuner.device.cpu import add_scores, evaluated, game_scores, second_moments, watched
+from tuner.parallel import in_order
+from tuner.ranges import BLOCK, together, whole_games
+from tuner.temporal import TemporalData
+
+SMALLER = BLOCK // 8  # positions for a matrix: there is one for each thread
+
+
+class State(NamedTuple):
+    """Values, slopes and errors (n,) of the positions from `base` on; zero for those that are in no game looked at."""
+
+    base: int
+    values: np.ndarray
+    slopes: np.ndarray
+    c: np.ndarray
+
+
+@dataclass(frozen=True)
+class TemporalProcessors:
+    """See `TemporalPasses`; sums are the same to the bit for any number of threads."""
+
+    model: Model
+    extra: TemporalData
+    workers: int
+
+    def equation(self, weights: np.ndarray, games: np.ndarray) -> tuple[np.ndarray, float]:
+        """See `TemporalPasses`."""
+        model, found, squares = self.model, np.zeros(weights.shape), 0.0
+
+        def work(piece: np.ndarray) -> tuple[np.ndarray, float]:
+            state, part = self._state(weights, piece), np.zeros((1, *weights.shape))
+            add_scores(model, lambda _: _terms(state), piece, np.zeros(len(piece), np.int64), part)
+            return part[0], float(state.c @ state.c)
+
+        for part, some in watched(in_order(work, self._pieces(games), self.workers), model, games):
+            found += part
+            squares += some
+        return found.ravel(), squares
+
+    def matrix(self, weights: np.ndarray, games: np.ndarray, exact: bool) -> np.ndarray:
+        """See `TemporalPasses`."""
+        model, data, size = self.model, self.model.data, weights.size
+        found = np.zeros((size, size))
+
+        def work(piece: np.ndarray) -> np.ndarray:
+            base, values, slopes, c = self._state(weights, piece)
+            end, part = base + len(values), np.zeros((size, size))
+            curvature = np.where(slopes > 0, 2 * model.scale * values * slopes * c, 0.0) if exact else np.zeros(len(values))
+            temporal_passes.lambda_gram(data.index, data.count, data.row[base:end + 1], data.phase[base:end], piece - base,
+                                        slopes, self.extra.decay[base:end], curvature, model.phases, model.stages, part)
+            return part
+
+        for part in watched(in_order(work, self._pieces(games, SMALLER), self.workers), model, games, SMALLER):
+            found += part
+        return found
+
+    def squares(self, weights: np.ndarray) -> np.ndarray:
+        """See `TemporalPasses`."""
+        games = whole_games(self.model.data, self.model.games)
+        return second_moments(self.model, weights.shape, lambda piece: _terms(self._state(weights, piece)), games, self.workers,
+                              self._pieces(games))
+
+    def over_groups(self, weights: np.ndarray, chosen: np.ndarray, function: Callable[[Any], Any]) -> tuple[np.ndarray, int]:
+        """See `TemporalPasses`."""
+        scores = game_scores(self.model, weights.shape, lambda piece: _terms(self._state(weights, piece)))
+        return sum(function(some[:, chosen]) for some in scores), len(self.model.groups[0])
+
+    def _pieces(self, games: np.ndarray, size: int = BLOCK) -> Iterator[np.ndarray]:
+        for some in together(games, size):
+            piece = np.ascontiguousarray(games[some])
+            self.model.data.prefetch(int(piece[0, 0]), int(piece[-1, 1]))
+            yield piece
+
+    def _state(self, weights: np.ndarray, games: np.ndarray) -> State:
+        model, base, end = self.model, int(games[0, 0]), int(games[-1, 1])
+        values, slopes, c = np.zeros((3, end - base))
+        sizes = games[:, 1] - games[:, 0]
+        places = np.repeat(games[:, 1] - np.cumsum(sizes), sizes) + np.arange(sizes.sum()) - base
+        known, found = self.extra.known[base:end][places], np.tanh(model.scale * evaluated(model, weights, games))
+        values[places] = np.where(np.isnan(known), found, known)
+        slopes[places] = np.where(np.isnan(known), model.scale * (1 - found**2), 0.0)
+        temporal_passes.scan(games - base, values, model.data.outcome[base:end], self.extra.decay[base:end], c)
+        return State(base, values, slopes, c)
+
+
+def _terms(state: State) -> tuple[int, np.ndarray]:
+    """As `tuner.passes.position_terms` has them: residuals c v', and their squares for curvatures."""
+    residual = state.c * state.slopes
+    return state.base, np.stack([residual, residual**2])

@@ -1,0 +1,128 @@
+"""TD(lambda) by a card: values of all positions, a scan of each game by a thread of its own, and products of dense rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tuner.device.base import Model
+from tuner.device.chunks import Chosen, Chunk
+from tuner.device.gpu import ROWS_BYTES, Gpu
+from tuner.device.library import THREADS, Library
+from tuner.ranges import together, whole_games
+from tuner.temporal import TemporalData
+
+SUMS = 4096  # partial sums over games
+
+
+class State(NamedTuple):
+    """Values, slopes and errors (n,) of a chunk's positions in the order of the file; zero for those in no game looked at."""
+
+    values: Any
+    slopes: Any
+    c: Any
+
+
+@dataclass(frozen=True)
+class TemporalCard:
+    """See `TemporalPasses`."""
+
+    gpu: Gpu
+    library: Library
+    model: Model
+    extra: TemporalData
+
+    def equation(self, weights: np.ndarray, games: np.ndarray) -> tuple[np.ndarray, float]:
+        """See `TemporalPasses`."""
+        arrays = self.library.arrays
+        found, squares = arrays.zeros(weights.size), arrays.zeros(1)
+        for chunk, chosen in self.gpu.watched(self.model, games):
+            inside = self._inside(chunk, games)
+            state = self._state(chunk, chosen, inside, weights)
+            first = np.linspace(0, len(inside), min(SUMS, len(inside)) + 1).astype(np.int64)
+            residual = (state.c * state.slopes)[chunk.origin]
+            rows = self.gpu.score_rows(self.model, chunk, inside[:, 0], inside[:, 1], first, residual, residual, weights.shape)
+            found += rows.sum(axis=0)
+            squares += (state.c * state.c).sum()
+        return arrays.asnumpy(found), float(arrays.asnumpy(squares)[0])
+
+    def matrix(self, weights: np.ndarray, games: np.ndarray, exact: bool) -> np.ndarray:
+        """See `TemporalPasses`."""
+        library, model, (stages, width) = self.library, self.model, weights.shape
+        found = library.arrays.zeros((stages, width, stages, width))
+        most = max(1, ROWS_BYTES // (8 * weights.size))
+        shares = library.put(model.shares, np.float64)
+        for chunk, chosen in self.gpu.watched(model, games):
+            inside = self._inside(chunk, games)
+            state = self._state(chunk, chosen, inside, weights)
+            decay = library.put(self.extra.decay[chunk.first:chunk.last], np.float64)
+            for some in together(inside, most):
+                part = inside[some]
+                sizes = part[:, 1] - part[:, 0]
+                ends = np.cumsum(sizes)
+                places = library.put(np.repeat(part[:, 1] - ends, sizes) + np.arange(ends[-1]), np.int64)
+                order = chunk.place[places]
+                slope, value, c = state.slopes[places], state.values[places], state.c[places]
+                share = shares[:, chunk.phase[order]]
+                low, high, steps = library.put(ends - sizes, np.int32), library.put(ends, np.int32), decay[places]
+                rows = [self._rows(chunk, order, slope * share[stage], width) for stage in range(stages)]
+                traces = [self._traces(low, high, steps, row) for row in rows]
+                if exact:
+                    # d2v/de2 = -2 scale v v'; rows have v' in them twice
+                    bend = 2 * model.scale * value * c / library.arrays.where(slope > 0, slope, 1.0)
+                    traces = [trace + bend[:, None] * row for trace, row in zip(traces, rows, strict=True)]
+                for a in range(stages):
+                    for b in range(stages):
+                        found[a, :, b, :] += rows[a].T @ traces[b]
+        return library.arrays.asnumpy(found).reshape(weights.size, weights.size)
+
+    def squares(self, weights: np.ndarray) -> np.ndarray:
+        """See `TemporalPasses`."""
+        def terms_of(chunk: Chunk, chosen: Chosen) -> tuple[Any, Any, Any]:
+            residual = self._residual(chunk, chosen, weights)
+            return residual * residual, residual, residual  # there are no widths of draws: nobody looks at these
+
+        return self.gpu.second_moments(self.model, weights.shape, terms_of, self.model.ranges)
+
+    def over_groups(self, weights: np.ndarray, chosen: np.ndarray, function: Callable[[Any], Any]) -> tuple[np.ndarray, int]:
+        """See `TemporalPasses`."""
+        def residuals(chunk: Chunk, some: Chosen) -> tuple[Any, Any]:
+            residual = self._residual(chunk, some, weights)
+            return residual, residual
+
+        return self.gpu.scores(self.model, weights.shape, residuals, chosen, function)
+
+    def _residual(self, chunk: Chunk, chosen: Chosen, weights: np.ndarray) -> Any:
+        """c v' of the chosen positions, which are those of the model's games."""
+        inside = self._inside(chunk, whole_games(self.model.data, self.model.games))
+        state = self._state(chunk, chosen, inside, weights)
+        return (state.c * state.slopes)[chunk.origin[chosen.order]]
+
+    def _inside(self, chunk: Chunk, games: np.ndarray) -> np.ndarray:
+        """The games of a chunk, counted from its first position."""
+        return games[(games[:, 0] >= chunk.first) & (games[:, 0] < chunk.last)] - chunk.first
+
+    def _state(self, chunk: Chunk, chosen: Chosen, games: np.ndarray, weights: np.ndarray) -> State:
+        library, arrays, scale = self.library, self.library.arrays, self.model.scale
+        n, here = chunk.last - chunk.first, chunk.origin[chosen.order]
+        known, decay = (library.put(array[chunk.first:chunk.last], np.float64) for array in (self.extra.known, self.extra.decay))
+        evaluation, _ = self.gpu.evaluated(chunk, chosen.order, self.model.table(weights), self.model.data.columns)
+        found, told = arrays.tanh(scale * evaluation), known[here]
+        free = arrays.isnan(told)
+        values, slopes, c = arrays.zeros(n), arrays.zeros(n), arrays.zeros(n)
+        values[here] = arrays.where(free, found, told)
+        slopes[here] = arrays.where(free, scale * (1 - found * found), 0.0)
+        library.launch("scan", -(-len(games) // THREADS), library.put(games[:, 0], np.int32), library.put(games[:, 1], np.int32),
+                       len(games), values, chunk.outcome[chunk.place].astype(np.float64), decay, c)
+        return State(values, slopes, c)
+
+    def _rows(self, chunk: Chunk, order: Any, factor: Any, width: int) -> Any:
+        return self.gpu.rows(chunk, order, factor, factor, self.model.data.columns, width)
+
+    def _traces(self, low: Any, high: Any, decay: Any, rows: Any) -> Any:
+        traces = self.library.arrays.empty(rows.shape)
+        self.library.launch("traces", len(low), low, high, len(low), decay, rows.shape[1], rows, traces)
+        return traces

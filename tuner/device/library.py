@@ -1,0 +1,43 @@
+"""CuPy, and the kernels that are compiled by it when a card is first used."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+FOLDER = Path(__file__).with_name("kernels")
+SOURCES = ("position", "passes", "games")  # in the order in which they are compiled, as one
+KERNELS = ("arrange", "largest_sum", "loss_gradient", "evaluate", "objective_terms", "expand", "group_scores", "scan", "traces")
+THREADS = 256  # of a block, as position.cu has it
+ORDINARY = 48 << 10  # bytes of shared memory that a card gives without being asked
+
+
+def source() -> str:
+    """The kernels as one text."""
+    return "\n".join((FOLDER / f"{name}.cu").read_text(encoding="utf-8") for name in SOURCES)
+
+
+class Library:
+    """CuPy as `arrays`, `pinned(size, kind)` for memory that the card can read by itself, and the kernels."""
+
+    def __init__(self, arrays: Any, pinned: Callable[[int, Any], np.ndarray], processors: int) -> None:
+        self.arrays, self.pinned = arrays, pinned
+        self._most = 8 * processors  # blocks that a card works on at once
+        module = arrays.RawModule(code=source(), options=("--std=c++14",))
+        self._kernels = {kernel: module.get_function(kernel) for kernel in KERNELS}
+
+    def put(self, values: np.ndarray, kind: Any) -> Any:
+        """An array on the card, with the same numbers."""
+        return self.arrays.asarray(np.ascontiguousarray(values, kind))
+
+    def launch(self, kernel: str, blocks: int, *given: Any, shared: int = 0) -> None:
+        """Run a kernel on as many blocks as it has work for, or as the card takes at once; numbers are given as NumPy's or, if
+        they are whole, as Python's."""
+        function = self._kernels[kernel]
+        if shared > ORDINARY:
+            function.max_dynamic_shared_size_bytes = shared
+        numbers = tuple(np.int32(value) if isinstance(value, int) else value for value in given)
+        function((max(1, min(self._most, blocks)),), (THREADS,), numbers, shared_mem=shared)
