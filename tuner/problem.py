@@ -21,7 +21,7 @@ from tuner.device.cpu import CPU
 from tuner.draws import DRAW_MODELS
 from tuner.layout import shares_of
 from tuner.objectives import OBJECTIVES
-from tuner.ranges import ahead, blocks, ranges_of
+from tuner.ranges import ahead, blocks, ranges_of, whole_games
 
 SMALL = 48 << 20  # bytes of nonzeros that may stay in memory
 
@@ -79,6 +79,11 @@ class Problem:
     @cached_property
     def ranges(self) -> np.ndarray:
         return ranges_of(self.data, self.games)
+
+    @property
+    def whole_games(self) -> np.ndarray:
+        """(g, 2) the range of positions of each game."""
+        return whole_games(self.data, self.games)
 
     @cached_property
     def positions(self) -> int:

@@ -21,7 +21,6 @@ from tuner.learners.base import LearnerOptions, Record
 from tuner.learners.rules import RULES
 from tuner.parameters import Parameters
 from tuner.problem import Problem
-from tuner.ranges import whole_games
 from tuner.split import split_games
 from tuner.temporal import TemporalData
 from tuner.uncertainty import Uncertainty, spread
@@ -43,7 +42,7 @@ class TemporalProblem:
     @property
     def games(self) -> np.ndarray:
         """(g, 2) ranges of positions."""
-        return whole_games(self.problem.data, self.problem.games)
+        return self.problem.whole_games
 
     @property
     def passes(self) -> TemporalPasses:

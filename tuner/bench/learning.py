@@ -28,7 +28,8 @@ SMALL_FIT = 300  # columns
 NEAR = 1e-5  # of the optimum, relative
 
 
-def _data(work: Workload) -> Dataset:
+def whole_data(work: Workload) -> Dataset:
+    """The dataset to measure with, built where there are games only."""
     engine, _ = load_engine(work.params)
     if is_dataset(work.games):
         return checked(open_dataset(work.games), engine)
@@ -82,7 +83,7 @@ def passes(work: Workload) -> list[dict]:
     """Loss and gradient in one pass, beside the same by a sparse matrix of SciPy."""
     from scipy.sparse import csr_matrix
 
-    whole, rows = _data(work), []
+    whole, rows = whole_data(work), []
     sizes = layout_in(whole.manifest)
     for data in (whole, without_terms(whole, largest_terms(sizes, sizes.size - 1), work.folder / "narrower")):
         problem = make_problem(data, _zero(data), FitOptions(), np.arange(data.games), data.manifest["phases"], 0.00255)
@@ -110,7 +111,7 @@ def passes(work: Workload) -> list[dict]:
 
 def fits(work: Workload) -> list[dict]:
     """Fits from zero, standard errors included, each in a process of its own; and the memory they take."""
-    whole, rows = _data(work), []
+    whole, rows = whole_data(work), []
     layout, stages = layout_in(whole.manifest), len(whole.manifest["stages"])
     small = without_terms(whole, largest_terms(layout, SMALL_FIT // stages), work.folder / "small")
     for data, target in ((small, 2.0), (whole, None)):

@@ -1,4 +1,5 @@
-"""Measure the speed of the parts: CPU time on one core, medians, beside a reference in the same run or as published."""
+"""Measure the speed of the parts: CPU time on one core, or time on a card; medians, beside a reference in the same run or as
+published."""
 
 from __future__ import annotations
 
@@ -11,12 +12,14 @@ EXAMPLE = """example:
 ROWS = {"pgn": ("reading", "games_to_moves"), "perft": ("reading", "perft"),
         "coefficients": ("reading", "positions_to_coefficients"), "pass": ("learning", "passes"), "fit": ("learning", "fits"),
         "search": ("searching", "searches"), "selfplay": ("searching", "self_play"),
-        "learning": ("searching", "learning"), "start": ("start", "starts")}
+        "learning": ("searching", "learning"), "start": ("start", "starts"),
+        "gpu": ("card", "passes_on_a_card")}
+ORDINARY = [name for name in ROWS if name != "gpu"]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("rows", metavar="ROW", nargs="*", choices=[[], *ROWS], default=[],
-                        help=f"what to measure: {', '.join(ROWS)} (default: all)")
+                        help=f"what to measure: {', '.join(ROWS)} (default: all but gpu)")
     parser.add_argument("--games", metavar="FILE", help="games or labelled positions to measure with (default: bundled games)")
     parser.add_argument("--params", metavar="PARAMS", default="classic", help="default: classic")
 
@@ -38,7 +41,7 @@ def run(arguments: argparse.Namespace) -> dict:
         raise InputError(f"{games}: no such file")
     lines = []
     with tempfile.TemporaryDirectory(prefix="evaltune-") as folder, Display() as display:
-        for name in arguments.rows or ROWS:
+        for name in arguments.rows or ORDINARY:
             display.begin(f"measuring {name}")
             module, function = ROWS[name]
             measure = getattr(importlib.import_module(f"tuner.bench.{module}"), function)
@@ -46,7 +49,7 @@ def run(arguments: argparse.Namespace) -> dict:
     result = {"machine": platform.processor() or platform.machine(), "python": platform.python_version(),
               "games": games.name, "rows": [{**line, "met": met(line)} for line in lines]}
     if not arguments.json:
-        show_table("speed, one core", ["", "value", "unit", "wanted", "met", "reference", "its value", "ratio"],
+        show_table("speed", ["", "value", "unit", "wanted", "met", "reference", "its value", "ratio"],
                    [_cells(line) for line in result["rows"]])
     return result
 

@@ -38,7 +38,11 @@ class Model(Protocol):
 
     @property
     def ranges(self) -> np.ndarray:
-        """(m, 2) ranges of the positions of its games."""
+        """(m, 2) ranges of the positions of its games, neighbours joined."""
+
+    @property
+    def whole_games(self) -> np.ndarray:
+        """(g, 2) the same, each game by itself."""
 
 
 class Device(Protocol):

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 from functools import cache
 from types import ModuleType
+from typing import TYPE_CHECKING
 
 from games.streams import InputError
 from tuner.device.base import Device
 from tuner.device.cpu import Processors
+
+if TYPE_CHECKING:
+    from tuner.device.gpu import Gpu
 
 
 class NoCard(Exception):
@@ -17,17 +22,23 @@ class NoCard(Exception):
 
 def device_named(name: str, workers: int) -> Device:
     """The processors, by so many threads, or a card; "auto" takes a card where there is one. InputError if "gpu" is none."""
-    if name == "cpu":
-        return Processors(workers)
+    if name == "gpu":
+        return the_card()
+    if name == "auto":
+        with contextlib.suppress(NoCard):
+            return first_card()
+    return Processors(workers)
+
+
+def the_card() -> Gpu:
+    """The first card; InputError if there is none."""
     try:
         return first_card()
     except NoCard as reason:
-        if name == "auto":
-            return Processors(workers)
         raise InputError(f"--device gpu: {reason}; or choose --device cpu") from None
 
 
-def first_card() -> Device:
+def first_card() -> Gpu:
     """The first card. NoCard if there is none, or nothing to use it with."""
     try:
         library = importlib.import_module("cupy")
@@ -43,11 +54,14 @@ def first_card() -> Device:
     except Exception as problem:  # its errors have no common base: the driver may be missing, too old, or refuse
         raise NoCard(f"no card can be used ({str(problem).splitlines()[0]})") from None
     name = about["name"]
-    return _card(library, name.decode() if isinstance(name, bytes) else str(name), int(about["multiProcessorCount"]))
+    try:
+        return _card(library, name.decode() if isinstance(name, bytes) else str(name), int(about["multiProcessorCount"]))
+    except Exception as problem:  # CuPy finds no compiler, or one that does not know the card
+        raise NoCard(f"the card's kernels cannot be compiled ({str(problem).splitlines()[0]})") from None
 
 
 @cache
-def _card(library: ModuleType, name: str, processors: int) -> Device:
+def _card(library: ModuleType, name: str, processors: int) -> Gpu:
     """One for the whole process: data stay on it from one fit to the next."""
     from tuner.device.gpu import Gpu
     from tuner.device.library import Library

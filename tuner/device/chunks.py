@@ -15,7 +15,8 @@ import numpy as np
 from tuner.dataset import Dataset
 from tuner.device.library import THREADS, Library
 
-POSITIONS, NONZEROS = 1 << 22, 1 << 30  # that go to the card at once, unless a single game has more
+STAYING, PASSING = 1 << 23, 1 << 22  # positions of a chunk that stays on the card, or goes through a buffer
+NONZEROS = 1 << 30  # of a chunk; more of any of these only where a single game has them
 EIGHT = 8  # nonzeros that are read at once
 ROOM = 0.6  # of the card's free memory, for data that stay
 KEPT = 64  # choices of positions that are remembered
@@ -137,13 +138,13 @@ class Chunks:
                 return
             put = self.library.arrays.asarray
             self._resident = [arranged(self.library, Slices(*map(put, slices(data, a, b))), int(data.row[a]),
-                                       _starts(data, a, b, phases), a) for a, b in bounds(data)]
+                                       _starts(data, a, b, phases), a) for a, b in bounds(data, STAYING)]
             data.release()
         yield from self._resident
 
     def _streamed(self, data: Dataset, phases: int, ranges: np.ndarray) -> Iterator[Chunk]:
         """A chunk is copied while the card works on the one before."""
-        cuda, whole = self.library.arrays.cuda, bounds(data)
+        cuda, whole = self.library.arrays.cuda, bounds(data, PASSING)
         copying, done = cuda.Stream(non_blocking=True), []
         self._buffers = self._buffers or [_Buffer(self.library, data, whole) for _ in range(2)]
         wanted = [(a, b) for a, b in whole if ((ranges[:, 0] < b) & (ranges[:, 1] > a)).any()]
@@ -178,12 +179,12 @@ class _Buffer:
         return Slices(*found)
 
 
-def bounds(data: Dataset) -> list[tuple[int, int]]:
-    """First positions and ends of chunks, whole games each."""
+def bounds(data: Dataset, positions: int) -> list[tuple[int, int]]:
+    """First positions and ends of chunks of about so many positions, whole games each."""
     ends, found = data.first[1:], []
     begin = 0
     while begin < data.positions:
-        most = min(begin + POSITIONS, int(np.searchsorted(data.row, data.row[begin] + NONZEROS, side="right")) - 1)
+        most = min(begin + positions, int(np.searchsorted(data.row, data.row[begin] + NONZEROS, side="right")) - 1)
         at = np.searchsorted(ends, most, side="right")
         end = int(ends[at - 1]) if at and ends[at - 1] > begin else int(ends[np.searchsorted(ends, begin, side="right")])
         found.append((begin, end))

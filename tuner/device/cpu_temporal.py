@@ -12,7 +12,7 @@ from tuner import temporal_passes
 from tuner.device.base import Model
 from tuner.device.cpu import add_scores, evaluated, game_scores, second_moments, watched
 from tuner.parallel import in_order
-from tuner.ranges import BLOCK, together, whole_games
+from tuner.ranges import BLOCK, together
 from tuner.temporal import TemporalData
 
 SMALLER = BLOCK // 8  # positions for a matrix: there is one for each thread
@@ -68,7 +68,7 @@ class TemporalProcessors:
 
     def squares(self, weights: np.ndarray) -> np.ndarray:
         """See `TemporalPasses`."""
-        games = whole_games(self.model.data, self.model.games)
+        games = self.model.whole_games
         return second_moments(self.model, weights.shape, lambda piece: _terms(self._state(weights, piece)), games, self.workers,
                               self._pieces(games))
 

@@ -168,6 +168,17 @@ class Gpu:
 
         return TemporalCard(self, self._library, model, extra)
 
+    def copying(self, size: int) -> Callable[[], None]:
+        """A function that copies so many bytes on the card: what it can do at best."""
+        arrays = self._library.arrays
+        source, target = arrays.zeros(size, np.uint8), arrays.zeros(size, np.uint8)
+
+        def copy() -> None:
+            target[...] = source
+            arrays.cuda.runtime.deviceSynchronize()
+
+        return copy
+
     def evaluated(self, chunk: Chunk, order: Any, table: np.ndarray, last: int) -> tuple[Any, Any]:
         """Evaluations, and widths of a draw, of positions at some places of a chunk; by the weights of each phase."""
         arrays, n, weights = self._library.arrays, len(order), self._library.put(table, np.float64)

@@ -12,7 +12,7 @@ from tuner.device.base import Model
 from tuner.device.chunks import Chosen, Chunk
 from tuner.device.gpu import ROWS_BYTES, Gpu
 from tuner.device.library import THREADS, Library
-from tuner.ranges import together, whole_games
+from tuner.ranges import together
 from tuner.temporal import TemporalData
 
 SUMS = 4096  # partial sums over games
@@ -97,7 +97,7 @@ class TemporalCard:
 
     def _residual(self, chunk: Chunk, chosen: Chosen, weights: np.ndarray) -> Any:
         """c v' of the chosen positions, which are those of the model's games."""
-        inside = self._inside(chunk, whole_games(self.model.data, self.model.games))
+        inside = self._inside(chunk, self.model.whole_games)
         state = self._state(chunk, chosen, inside, weights)
         return (state.c * state.slopes)[chunk.origin[chosen.order]]
 

@@ -68,7 +68,7 @@ def problem_on(sample, objective: str, stages: int, device):
 @pytest.mark.parametrize("how", ["resident", "in chunks", "streamed"])
 def test_sums_are_those_of_the_processors(sample, folder, monkeypatch, objective, stages, how):
     if how != "resident":
-        monkeypatch.setattr(chunks, "POSITIONS", 300)
+        monkeypatch.setattr(chunks, "STAYING" if how == "in chunks" else "PASSING", 300)
         monkeypatch.setattr(gpu, "ROWS_BYTES", 8 * 14 * 50)
     device = paper(monkeypatch, folder, **({"free": 1000} if how == "streamed" else {}))
     on_card, here = (problem_on(sample, objective, stages, which) for which in (device, Processors()))
@@ -129,7 +129,7 @@ def test_standard_errors_too(sample, folder, monkeypatch):
 @pytest.mark.parametrize("trace", [0.0, 0.7, 1.0])
 def test_temporal_differences_too(tmp_path, folder, monkeypatch, trace, how):
     if how == "streamed":
-        monkeypatch.setattr(chunks, "POSITIONS", 300)
+        monkeypatch.setattr(chunks, "STAYING" if how == "in chunks" else "PASSING", 300)
         monkeypatch.setattr(gpu_temporal, "ROWS_BYTES", 8 * 14 * 50)
     device = paper(monkeypatch, folder, **({"free": 1000} if how == "streamed" else {}))
     _, given = walk(tmp_path, trace, known=0.1)
@@ -196,6 +196,11 @@ def test_without_a_card_the_processors_serve_and_gpu_is_refused(monkeypatch, tmp
     with pytest.raises(InputError, match=r"no card can be used \(cudaErrorInsufficientDriver: driver\); or"):
         device_named("gpu", 1)
     assert device_named("auto", 1).name == "cpu (1 thread)"
+    for name, module in card.cards(tmp_path).items():
+        monkeypatch.setitem(sys.modules, name, module)
+    sys.modules["cupy"].RawModule = lambda code, options: broken()
+    with pytest.raises(InputError, match=r"the card's kernels cannot be compiled \(cudaErrorInsufficientDriver: driver\); or"):
+        device_named("gpu", 1)
 
 
 @needs_compiler
@@ -205,13 +210,15 @@ def test_auto_takes_a_card_and_says_its_name(folder, monkeypatch):
 
 
 @needs_compiler
-def test_the_benchmark_of_cards_runs(folder, monkeypatch):
+def test_the_benchmark_of_cards_runs(folder, monkeypatch, small_pgn):
     from tests.benchmarks import card as benchmark
 
     paper(monkeypatch, folder)
-    lines = dict(benchmark.main(4000))
-    assert lines["card"] == "gpu (Paper 1)" and lines["the same bits in two runs"] == "True"
-    assert float(lines["matrix: relative difference"]) < 1e-9 and "iterations" in lines["Newton fit, 400 x 2, standard errors"]
+    monkeypatch.setattr("tuner.bench.card.CHECKED", 2000)
+    monkeypatch.setattr(benchmark, "SAMPLES", small_pgn)
+    found = {what: (measured, beside) for what, measured, _, _, beside in benchmark.main(6000)}
+    assert float(found.pop(next(what for what in found if what.startswith("largest")))[0]) < 1e-6
+    assert any("Newton fit" in what for what in found) and any("Paper 1" in what for what in found)
 
 
 def ptx_by_nvrtc(folder: Path) -> bytes:

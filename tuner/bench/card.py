@@ -1,0 +1,162 @@
+"""A card against two processors, on random games that look like those of a dataset: agreement, times, and the share of the
+card's copy bandwidth that a pass reaches."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tuner.bench import Workload, row
+from tuner.bench.learning import whole_data
+from tuner.dataset import Dataset, DatasetWriter, open_dataset
+from tuner.device.base import Device
+from tuner.device.choose import the_card
+from tuner.device.cpu import Processors
+from tuner.device.gpu import Gpu
+from tuner.fit import FitOptions, fit, make_problem
+from tuner.layout import Layout, Place
+from tuner.parameters import Parameters
+from tuner.problem import Problem
+from tuner.temporal import TemporalData
+
+PARAMETERS, SCALE, SPREAD = 400, 0.00255, 15.0  # SPREAD of weights, in centipawns: few values are beyond doubt
+CHECKED, SOME = 1_000_000, 10_000_000  # positions that both look at; of `tuner bench gpu`
+COUNTS = np.array([-2, -1, 1, 2], np.int8)
+POSITION_BYTES, EIGHT_BYTES = 16, 24  # that a pass reads of a position, and of eight nonzeros
+MOST = 1e-6  # relative difference
+COPIED = 1 << 30  # bytes, each read and written
+
+
+def random_games(like: Dataset, positions: int, folder: Path, seed: int = 1) -> Dataset:
+    """About so many positions: the games of a dataset again and again, with the PARAMETERS columns that apply most often, random
+    counts, and results drawn by random weights."""
+    random = np.random.default_rng(seed)
+    use = np.bincount(like.index, minlength=like.columns)
+    chosen = np.sort(np.argsort(-use, kind="stable")[:PARAMETERS])
+    keep, number = np.zeros(like.columns, np.bool_), np.zeros(like.columns, np.uint16)
+    keep[chosen], number[chosen] = True, np.arange(len(chosen))
+    taken = keep[like.index]
+    index, ends = number[like.index[taken]], np.concatenate([[0], np.cumsum(taken)])[like.row]
+    phases, weights, here = like.manifest["phases"], random.normal(0, SPREAD, (2, PARAMETERS)), Processors()
+    share = (np.arange(phases + 1) / phases)[:, None]
+    table = np.hstack([share * weights[0] + (1 - share) * weights[1], np.zeros((phases + 1, 1))])
+    sizes = np.diff(like.first)
+    with DatasetWriter(folder) as writer:
+        for copy in range(max(1, round(positions / like.positions))):
+            count = COUNTS[random.integers(0, len(COUNTS), len(index))]
+            evaluation = here.evaluate(index, count, ends, like.phase, table)
+            mean = np.add.reduceat(evaluation, like.first[:-1]) / sizes
+            won = random.random(len(sizes)) < 1 / (1 + np.exp(-2 * SCALE * mean))
+            first = like.first[:-1] + writer.positions
+            writer.add_positions(index, count, ends[1:], like.phase, np.where(won, 1.0, -1.0).repeat(sizes))
+            names = np.arange(len(sizes), dtype=np.uint64) + np.uint64(copy * len(sizes) + 1)
+            writer.add_games(first, names, names)
+        layout = _layout()
+        writer.finish({"program": "benchmark", "game": "none", "sources": [], "options": {}, "layout": layout.describe(),
+                       "terms": "none", "phases": phases, "stages": ["mg", "eg"]})
+    return open_dataset(folder, check=False)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A card, two processors, and a dataset of random games."""
+
+    card: Gpu
+    data: Dataset
+
+    @cached_property
+    def here(self) -> Device:
+        return Processors(2)
+
+    @cached_property
+    def weights(self) -> np.ndarray:
+        return np.random.default_rng(2).normal(0, SPREAD, (2, PARAMETERS + 1))
+
+    def problem(self, device: Device, most: int | None = None) -> Problem:
+        """All games, or the first of them with about so many positions."""
+        games = self.data.games if most is None else max(1, int(np.searchsorted(self.data.first, most, side="right")) - 1)
+        options = replace(OPTIONS, device=device)
+        return make_problem(self.data, _zero(), options, np.arange(games), self.data.manifest["phases"], SCALE)
+
+    def differences(self) -> dict[str, float]:
+        """The largest difference between what the card and the processors find, over the largest number."""
+        both = [self.problem(device, CHECKED) for device in (self.card, self.here)]
+        n, some = self.data.positions, np.arange(0, self.weights.size, 3)
+        extra = TemporalData(np.full(n, 0.7), np.full(n, np.nan))
+        questions: dict[str, Callable[[Problem], Any]] = {
+            "loss": lambda p: np.array([p.loss(self.weights)]),
+            "gradient": lambda p: p.loss_gradient(self.weights)[1],
+            "matrix": lambda p: p.gauss_newton(self.weights),
+            "scores": lambda p: p.device.over_groups(p, self.weights, some, lambda scores: scores.T @ scores)[0],
+            "evaluations": lambda p: p.evaluations(self.weights, p.ranges),
+            "TD(0.7)": lambda p: p.device.temporal(p, extra).equation(self.weights, p.whole_games)[0],
+        }
+        found = {}
+        for name, ask in questions.items():
+            value, wanted = (ask(problem) for problem in both)
+            found[name] = float(np.abs(value - wanted).max() / np.abs(wanted).max())
+        return found
+
+    def same_bits(self) -> bool:
+        """Whether two passes give the same."""
+        problem = self.problem(self.card)
+        first, second = (problem.loss_gradient(self.weights) for _ in range(2))
+        return first[0] == second[0] and first[1].tobytes() == second[1].tobytes()
+
+    def rows(self) -> list[dict]:
+        """Times of a pass and of a fit."""
+        whole, part, data = self.problem(self.card), self.problem(self.here, CHECKED), self.data
+        passing = seconds(lambda: whole.loss_gradient(self.weights))
+        eights = sum(int((-(-np.diff(data.row[a:a + CHECKED + 1]) // 8)).sum()) for a in range(0, data.positions, CHECKED))
+        moved = POSITION_BYTES * data.positions + EIGHT_BYTES * eights
+        bandwidth = 2 * COPIED / seconds(self.card.copying(COPIED))
+        slow = seconds(lambda: part.loss_gradient(self.weights)) * data.positions / part.positions
+        matrix = seconds(lambda: whole.gauss_newton(self.weights), 3)
+        begin = time.perf_counter()
+        result = fit(data, _zero(), _layout(), data.manifest["phases"], replace(OPTIONS, device=self.card))
+        fitting = time.perf_counter() - begin
+        what = f"{data.positions:,} positions x {PARAMETERS} x 2"
+        return [row(f"fused pass, {what}, {self.card.name}", data.positions / passing / 1e6, "M positions/s",
+                    100 * data.positions / slow / 1e6, reference=(self.here.name, data.positions / slow / 1e6)),
+                row("  bytes moved by it", moved / passing / 1e9, "GB/s", 0.6 * bandwidth / 1e9,
+                    reference=("a copy on the card", bandwidth / 1e9)),
+                row("  Gauss-Newton matrix", matrix, "s"),
+                row(f"  Newton fit with standard errors, {len(result.history) - 1} iterations", fitting, "s", 10.0, True)]
+
+
+def passes_on_a_card(work: Workload) -> list[dict]:
+    """A pass and a fit on a card; InputError if there is none."""
+    card = the_card()
+    comparison = Comparison(card, random_games(whole_data(work), SOME, work.folder / "random"))
+    different = {name: value for name, value in comparison.differences().items() if not value < MOST}
+    if different:
+        raise AssertionError(f"{card.name} and {comparison.here.name} differ: {different}")
+    return comparison.rows()
+
+
+def seconds(work: Callable[[], object], times: int = 5) -> float:
+    """The median of some runs, after one."""
+    work()
+    found = []
+    for _ in range(times):
+        begin = time.perf_counter()
+        work()
+        found.append(time.perf_counter() - begin)
+    return float(np.median(found))
+
+
+def _layout() -> Layout:
+    return Layout(tuple(Place("single", f"n{i}", (), i) for i in range(PARAMETERS)))
+
+
+def _zero() -> Parameters:
+    return Parameters("none", _layout(), ("mg", "eg"), np.zeros((2, PARAMETERS)), SCALE)
+
+
+OPTIONS = FitOptions(prior=None, fit_scale=False, held_out=0.0)
