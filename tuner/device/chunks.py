@@ -20,6 +20,7 @@ NONZEROS = 1 << 30  # of a chunk; more of any of these only where a single game 
 EIGHT = 8  # nonzeros that are read at once
 ROOM = 0.6  # of the card's free memory, for data that stay
 KEPT = 64  # choices of positions that are remembered
+FEW = 16  # times as many positions in a chunk: then those chosen are named one by one
 
 
 class Chosen(NamedTuple):
@@ -81,7 +82,7 @@ def arranged(library: Library, given: Slices, base: int, starts: np.ndarray, fir
     eights = (given.row[1:] - given.row[:-1] + EIGHT - 1) // EIGHT
     row = arrays.zeros(n + 1, np.int32)
     row[1:] = arrays.cumsum(eights[origin])
-    size = EIGHT * int(row[-1])
+    size = EIGHT * max(1, int(row[-1]))  # one is read where a row has none
     index, count = arrays.empty(size, np.uint16), arrays.empty(size, np.int8)
     library.launch("arrange", -(-n // (THREADS // 32)), given.index, given.count, given.row, np.int64(base), origin, n, row,
                    index, count)
@@ -199,12 +200,16 @@ def _starts(data: Dataset, a: int, b: int, phases: int) -> np.ndarray:
 def _choose(library: Library, chunk: Chunk, ranges: np.ndarray, columns: int) -> Chosen:
     arrays = library.arrays
     low, high = np.clip(ranges, chunk.first, chunk.last).T - chunk.first
-    some = low < high
-    marks = arrays.zeros(chunk.last - chunk.first + 1, np.int32)
-    marks[library.put(low[some], np.int64)] += 1  # ranges begin, and end, in different places: none is lost
-    marks[library.put(high[some], np.int64)] -= 1
-    inside = arrays.cumsum(marks[:-1]) > 0
-    order = arrays.flatnonzero(inside[chunk.origin]).astype(np.int32)
+    low, high = low[low < high], high[low < high]
+    sizes = high - low
+    if FEW * sizes.sum() < len(chunk.origin):
+        offsets = np.repeat(high - np.cumsum(sizes), sizes) + np.arange(sizes.sum())
+        order = arrays.sort(chunk.place[library.put(offsets, np.int64)])
+    else:
+        marks = arrays.zeros(len(chunk.origin) + 1, np.int32)
+        marks[library.put(low, np.int64)] += 1  # ranges begin, and end, in different places: none is lost
+        marks[library.put(high, np.int64)] -= 1
+        order = arrays.flatnonzero((arrays.cumsum(marks[:-1]) > 0)[chunk.origin]).astype(np.int32)
     ends = arrays.asnumpy(arrays.searchsorted(order, library.put(chunk.starts, np.int32)))
     tiles, largest = library.put(_tiles(ends), np.int32), arrays.zeros(1, np.int32)
     library.launch("largest_sum", len(tiles), *chunk.rows, order, tiles, len(tiles), columns, largest, shared=4 * columns)

@@ -74,8 +74,8 @@ def test_sums_are_those_of_the_processors(sample, folder, monkeypatch, objective
     on_card, here = (problem_on(sample, objective, stages, which) for which in (device, Processors()))
     weights = np.random.default_rng(2).normal(0, 80, here.start.shape)
     weights[:, COLUMNS + 1:] = np.abs(weights[:, COLUMNS + 1:]) + 20
-    ranges = np.array([[3, 40], [41, 700], [900, here.positions - 5]])
-    for chosen in (None, ranges):
+    ranges, few = np.array([[3, 40], [41, 700], [900, here.positions - 5]]), np.array([[3, 5], [6, 40]])
+    for chosen in (None, ranges, few):
         (loss, gradient), (expected_loss, expected) = (problem.loss_gradient(weights, chosen) for problem in (on_card, here))
         assert loss == pytest.approx(expected_loss, rel=1e-9)
         np.testing.assert_allclose(gradient, expected, rtol=1e-6, atol=1e-7 * np.abs(expected).max())

@@ -48,7 +48,9 @@ loss_gradient(ROWS, const float *outcome, const float *weight, const int *order,
     extern __shared__ whole totals[];
     int *weights = (int *)(totals + columns), *sums = weights + columns;
     int lane = threadIdx.x % LANES, part = lane % PARTS, group = lane - part;
-    int mine = threadIdx.x - lane + part * (LANES / PARTS) + lane / PARTS;  // of a tile, the position whose result this lane has
+    // Of a tile, the position whose result this lane has. Those that a warp takes at once stand far apart: neighbours, which are
+    // of one game, have much in common, and a card adds to one place after the other.
+    int mine = lane / PARTS * (THREADS * PARTS / LANES) + threadIdx.x / LANES * PARTS + part;
     int begin = (whole)blockIdx.x * number / gridDim.x, end = (whole)(blockIdx.x + 1) * number / gridDim.x;
     whole residuals = 0, widths = 0, losses = 0;
     for (int t = begin; t < end; t++) {
@@ -62,31 +64,35 @@ loss_gradient(ROWS, const float *outcome, const float *weight, const int *order,
             __syncthreads();
         }
         int p = there ? order[place] : 0, low = there ? row[p] : 0, high = there ? row[p + 1] : 0;
-        whole evaluation = 0;
-        for (int s = 0; s < PARTS; s++) {
-            int from = __shfl_sync(EVERYONE, low, group + s), to = __shfl_sync(EVERYONE, high, group + s);
-            whole sum = 0;
-            for (int k = from + part; k < to; k += PARTS) {
-                Eight some = eight(index, count, k);
+        float result = there ? outcome[p] : 0.0f, mass = there ? weight[p] : 0.0f;
+        int from[PARTS], to[PARTS];
+        Eight begins[PARTS];  // are on their way together
 #pragma unroll
-                for (int m = 0; m < 8; m++) sum += (whole)weights[column_of(some, m)] * count_of(some, m);
-            }
+        for (int s = 0; s < PARTS; s++) {
+            from[s] = __shfl_sync(EVERYONE, low, group + s) + part, to[s] = __shfl_sync(EVERYONE, high, group + s);
+            begins[s] = eight(index, count, from[s] < to[s] ? from[s] : 0);
+        }
+        whole evaluation = 0;
+#pragma unroll
+        for (int s = 0; s < PARTS; s++) {
+            whole sum = from[s] < to[s] ? dot(weights, begins[s]) : 0;
+            for (int k = from[s] + PARTS; k < to[s]; k += PARTS) sum += dot(weights, eight(index, count, k));
             for (int other = 1; other < PARTS; other *= 2) sum += __shfl_xor_sync(EVERYONE, sum, other);
             if (part == s) evaluation = sum;
         }
         int residual = 0;
         if (there) {
             Terms found = terms_of(objective, scale, evaluation * step + constants[2 * phase], constants[2 * phase + 1],
-                                   outcome[p], weight[p]);
+                                   result, mass);
             residual = __double2int_rn(found.residual * unit);
             residuals += residual;
             widths += __double2ll_rn(found.drawn * drawn_unit);
             losses += __double2ll_rn(found.loss * loss_unit);
         }
         for (int s = 0; s < PARTS; s++) {
-            int from = __shfl_sync(EVERYONE, low, group + s), to = __shfl_sync(EVERYONE, high, group + s);
+            int start = __shfl_sync(EVERYONE, low, group + s) + part, stop = __shfl_sync(EVERYONE, high, group + s);
             int error = __shfl_sync(EVERYONE, residual, group + s);
-            for (int k = from + part; k < to; k += PARTS) {
+            for (int k = start; k < stop; k += PARTS) {
                 Eight some = eight(index, count, k);
 #pragma unroll
                 for (int m = 0; m < 8; m++) {

@@ -94,6 +94,13 @@ __device__ inline int count_of(const Eight &some, int m) {
     return (count_t)((m < 4 ? some.count.x : some.count.y) >> 8 * (m % 4));
 }
 
+__device__ inline whole dot(const int *weights, const Eight &some) {
+    whole sum = 0;
+#pragma unroll
+    for (int m = 0; m < 8; m++) sum += (whole)weights[column_of(some, m)] * count_of(some, m);
+    return sum;
+}
+
 __device__ inline whole warp_sum(whole value) {
     for (int step = LANES / 2; step > 0; step /= 2) value += __shfl_xor_sync(EVERYONE, value, step);
     return value;
