@@ -81,7 +81,7 @@ def arranged(library: Library, given: Slices, base: int, starts: np.ndarray, fir
     place[origin] = arrays.arange(n, dtype=np.int32)
     eights = (given.row[1:] - given.row[:-1] + EIGHT - 1) // EIGHT
     row = arrays.zeros(n + 1, np.int32)
-    row[1:] = arrays.cumsum(eights[origin])
+    row[1:] = arrays.cumsum(eights[origin]).astype(np.int32)
     size = EIGHT * max(1, int(row[-1]))  # one is read where a row has none
     index, count = arrays.empty(size, np.uint16), arrays.empty(size, np.int8)
     library.launch("arrange", -(-n // (THREADS // 32)), given.index, given.count, given.row, np.int64(base), origin, n, row,

@@ -26,7 +26,7 @@ class Library:
     def __init__(self, arrays: Any, pinned: Callable[[int, Any], np.ndarray], processors: int) -> None:
         self.arrays, self.pinned = arrays, pinned
         self._most = 8 * processors  # blocks that a card works on at once
-        module = arrays.RawModule(code=source(), options=("--std=c++14",))
+        module = arrays.RawModule(code=source(), options=("--std=c++17",))
         self._kernels = {kernel: module.get_function(kernel) for kernel in KERNELS}
 
     def put(self, values: np.ndarray, kind: Any) -> Any:

@@ -229,7 +229,7 @@ def ptx_by_nvrtc(folder: Path) -> bytes:
     (file,) = Path(found.submodule_search_locations[0]).glob("lib/libnvrtc.so*")
     nvrtc, program = ctypes.CDLL(str(file)), ctypes.c_void_p()
     assert nvrtc.nvrtcCreateProgram(ctypes.byref(program), library.source().encode(), b"kernels.cu", 0, None, None) == 0
-    options = (ctypes.c_char_p * 2)(b"--gpu-architecture=compute_75", b"--std=c++14")
+    options = (ctypes.c_char_p * 2)(b"--gpu-architecture=compute_75", b"--std=c++17")
     assert nvrtc.nvrtcCompileProgram(program, 2, options) == 0
     size = ctypes.c_size_t()
     nvrtc.nvrtcGetPTXSize(program, ctypes.byref(size))
@@ -242,7 +242,7 @@ def ptx_by_nvcc(folder: Path) -> bytes:
     if shutil.which("nvcc") is None:
         pytest.skip("no nvcc; install the Debian package nvidia-cuda-toolkit")
     (folder / "kernels.cu").write_text(library.source())
-    subprocess.run(["nvcc", "-ptx", "-arch=compute_75", "--std=c++14", "-o", folder / "kernels.ptx", folder / "kernels.cu"],
+    subprocess.run(["nvcc", "-ptx", "-arch=compute_75", "--std=c++17", "-o", folder / "kernels.ptx", folder / "kernels.cu"],
                    check=True)
     return (folder / "kernels.ptx").read_bytes()
 
