@@ -43,6 +43,7 @@ PLAIN = bool(numba.config.DISABLE_JIT)
 if PLAIN:
     np.seterr(over="ignore")  # sets of squares wrap round, as in compiled code
 UNUSED_DAYS = 30
+PATIENCE = 1.0  # seconds of compiling of which nothing is said
 OPTIONS = {"nogil": True, "error_model": "numpy", "boundscheck": False}
 
 ROOT = Path(__file__).resolve().parent
@@ -102,22 +103,35 @@ def remove_unused(home: Path, days: float = UNUSED_DAYS) -> list[Path]:
 
 
 class Compilation:
-    """What this process has compiled so far: says so when it starts, and tells the total when asked."""
+    """What this process has compiled so far: says so when it takes a while, and tells the total when asked."""
 
     def __init__(self) -> None:
-        self.started: float | None = None
-        self.seconds = 0.0
+        self._seconds = 0.0
+        self._told = False
+        self._waiting: threading.Timer | None = None
 
     def begin(self) -> None:
-        if self.started is None:
-            _note("compiling for this machine, once (about 10 s) ...")
-            self.started = time.process_time()
+        """Something is compiled from now on."""
+        if not self._told:
+            self._waiting = threading.Timer(max(0.0, PATIENCE - self._seconds), self._tell)
+            self._waiting.daemon = True
+            self._waiting.start()
+
+    def end(self, seconds: float) -> None:
+        """It took so long."""
+        self._seconds += seconds
+        if self._waiting is not None:
+            self._waiting.cancel()
+
+    def _tell(self) -> None:
+        _note("compiling for this machine, once (about 10 s) ...")
+        self._told = True
 
     def finish(self) -> None:
-        """Say how long compiling took, if anything was compiled since the last call."""
-        if self.seconds:
-            _note(f"compiled in {self.seconds:.1f} s; later runs start at once")
-            self.seconds = 0.0
+        """Say how long compiling took, if it was said that something is compiled."""
+        if self._told and self._seconds:
+            _note(f"compiled in {self._seconds:.1f} s; later runs start at once")
+            self._seconds = 0.0
 
 
 compilation = Compilation()
@@ -251,7 +265,7 @@ class Entry:
                 dispatcher.compile(self._signature)
                 dispatcher.disable_compile()
             if not dispatcher._cache_hits:
-                compilation.seconds += time.process_time() - started
+                compilation.end(time.process_time() - started)
             self._compiled = dispatcher
         return self._compiled
 

@@ -273,3 +273,20 @@ def test_compiled_code_calls_a_function_by_its_address():
         return call(address, x) + 1
 
     assert calls(double.address(), 20) == 41
+
+
+def test_compiling_is_told_when_it_takes_a_while(capsys, monkeypatch):
+    monkeypatch.setattr(jit, "PATIENCE", 0.2)
+    short, long = jit.Compilation(), jit.Compilation()
+    for _ in range(2):
+        short.begin()
+        short.end(0.05)
+    long.begin()
+    long._waiting.join()
+    long.end(0.5)
+    long.begin()  # once is enough
+    long.end(0.5)
+    for compilation in (short, long, long):
+        compilation.finish()
+    assert capsys.readouterr().err == ("tuner: compiling for this machine, once (about 10 s) ...\n"
+                                       "tuner: compiled in 1.0 s; later runs start at once\n")
