@@ -5,10 +5,12 @@ from __future__ import annotations
 import contextlib
 import os
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
+
+from tuner.parallel import in_order, processors
 
 HEADER = 128
 PART = 1 << 24  # bytes that have a checksum of their own
@@ -54,15 +56,24 @@ class ArrayWriter:
             self._file.close()
 
 
-def damaged_part(values: np.ndarray, checks: Sequence[int], before: Callable[[int, int], None]) -> tuple[int, int] | None:
+def damaged_part(values: np.ndarray, checks: Sequence[int], before: Callable[[int, int], None],
+                 after: Callable[[], None]) -> tuple[int, int] | None:
     """The bytes of a file, from first to behind the last, of the first part that is not what was written; None if all are.
 
-    `before` is told of bytes of the array that will be looked at.
+    `before` is told of bytes of the array that will be looked at, `after` is called when some were.
     """
     whole = memoryview(values).cast("B")
-    for number, expected in enumerate(checks):
-        begin, end = number * PART, min((number + 1) * PART, len(whole))
-        before(begin, end + PART)
-        if zlib.crc32(whole[begin:end]) != expected:
-            return HEADER + begin, HEADER + end
+
+    def damaged(begin: int) -> bool:
+        return zlib.crc32(whole[begin:begin + PART]) != checks[begin // PART]
+
+    def parts() -> Iterator[int]:
+        for begin in range(0, PART * len(checks), PART):
+            before(begin, begin + PART)
+            yield begin
+
+    for number, found in enumerate(in_order(damaged, parts(), processors())):
+        if found:
+            return HEADER + number * PART, HEADER + min((number + 1) * PART, len(whole))
+        after()
     return None

@@ -12,7 +12,7 @@ import json
 import mmap
 import os
 import shutil
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -22,6 +22,7 @@ import numpy as np
 
 from games.streams import InputError
 from tuner.arrays import HEADER, ArrayWriter, damaged_part
+from tuner.parallel import in_order, processors
 
 FORMAT = 1
 ARRAYS = {"index": np.uint16, "count": np.int8, "row": np.int64, "phase": np.uint8, "outcome": np.float32,
@@ -261,12 +262,19 @@ def _check_numbers(data: Dataset, size: int = 1 << 20) -> None:
 
     def check(name: str, wrong: Callable[[np.ndarray], np.ndarray], what: str, overlap: int = 0) -> None:
         values = getattr(data, name)
-        for begin in range(0, len(values), size):
-            data.prefetch_bytes(name, begin * values.itemsize, (begin + 2 * size) * values.itemsize)
+
+        def first_wrong(begin: int) -> int | None:
             found = wrong(values[begin:begin + size + overlap])
-            if found.any():
-                raise InputError(f"{data.path / name}.npy: entry {begin + int(np.argmax(found))} is damaged, expected {what}; "
-                                 "build the dataset again")
+            return begin + int(np.argmax(found)) if found.any() else None
+
+        def pieces() -> Iterator[int]:
+            for begin in range(0, len(values), size):
+                data.prefetch_bytes(name, begin * values.itemsize, (begin + size) * values.itemsize)
+                yield begin
+
+        for entry in in_order(first_wrong, pieces(), processors()):
+            if entry is not None:
+                raise InputError(f"{data.path / name}.npy: entry {entry} is damaged, expected {what}; build the dataset again")
             data.release()
 
     for name, end in (("row", len(data.index)), ("first", data.positions)):
@@ -284,10 +292,10 @@ def _check_numbers(data: Dataset, size: int = 1 << 20) -> None:
 def _check_parts(data: Dataset) -> None:
     """InputError that names the first part of an array that is not what was written; nothing for datasets without checks."""
     for name, checks in data.manifest.get("checks", {}).items():
-        found = damaged_part(getattr(data, name), checks, lambda begin, end, name=name: data.prefetch_bytes(name, begin, end))
+        found = damaged_part(getattr(data, name), checks, lambda begin, end, name=name: data.prefetch_bytes(name, begin, end),
+                             data.release)
         if found:
             raise InputError(f"{data.path / name}.npy: damaged between bytes {found[0]} and {found[1]}; build the dataset again")
-        data.release()
 
 
 def copy_games(sources: Iterable[tuple[Dataset, np.ndarray]], target: Path, manifest: dict) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 from collections.abc import Callable, Sequence
 
 QUIESCENCE = "classic"  # every game comes with parameters of this name
@@ -99,11 +98,6 @@ def unit(text: str) -> float:
     if not 0 <= value <= 1:
         raise argparse.ArgumentTypeError(f"{text!r} is not a number from 0 to 1, such as 0.7")
     return value
-
-
-def processors() -> int:
-    """Those that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def require_nothing_else(arguments: argparse.Namespace, add_arguments: Callable[[argparse.ArgumentParser], None],

@@ -6,6 +6,7 @@ own, and they are added in their order.
 
 from __future__ import annotations
 
+import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -13,6 +14,11 @@ from typing import TypeVar
 
 Piece = TypeVar("Piece")
 Done = TypeVar("Done")
+
+
+def processors() -> int:
+    """Those that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def in_order(work: Callable[[Piece], Done], pieces: Iterable[Piece], workers: int) -> Iterator[Done]:

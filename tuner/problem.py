@@ -21,7 +21,8 @@ from tuner.device.cpu import CPU
 from tuner.draws import DRAW_MODELS
 from tuner.layout import shares_of
 from tuner.objectives import OBJECTIVES
-from tuner.ranges import ahead, blocks, ranges_of, whole_games
+from tuner.parallel import in_order
+from tuner.ranges import ahead, ranges_of, whole_games
 
 SMALL = 48 << 20  # bytes of nonzeros that may stay in memory
 
@@ -39,11 +40,19 @@ class Meter:
         return self.positions / self.seconds
 
 
-def use_of(data: Dataset, ranges: np.ndarray, phases: int) -> tuple[np.ndarray, np.ndarray]:
+def use_of(data: Dataset, ranges: np.ndarray, phases: int, workers: int) -> tuple[np.ndarray, np.ndarray]:
     """Per phase and column (phases + 1, columns): positions that it applies to, and the sum of absolute counts."""
-    positions, total = (np.zeros((phases + 1, data.columns), np.int64) for _ in range(2))
-    for piece in ahead(data, ranges):
+    shape = (phases + 1, data.columns)
+
+    def work(piece: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        positions, total = np.zeros(shape, np.int64), np.zeros(shape, np.int64)
         passes.column_use(data.index, data.count, data.row, data.phase, piece, positions, total)
+        return positions, total
+
+    positions, total = np.zeros(shape, np.int64), np.zeros(shape, np.int64)
+    for some, counts in in_order(work, ahead(data, ranges), workers):
+        positions += some
+        total += counts
         data.release()
     return positions, total
 
@@ -153,12 +162,17 @@ class Problem:
 
     def finite_differences(self, weights: np.ndarray, central: bool, step: float = 1.0) -> np.ndarray:
         """The gradient by finite differences of `step` centipawns."""
-        table, gradient = self.table(weights), np.zeros(weights.shape)
         if self.draws:
             raise ValueError("finite differences need an objective with two outcomes")
-        for piece in blocks(self.ranges):
-            passes.finite_differences(*self.arrays, table, piece, self.address, self.scale, step, central,
-                                      self.phases, gradient)
+        table, gradient = self.table(weights), np.zeros(weights.shape)
+
+        def work(piece: np.ndarray) -> np.ndarray:
+            part = np.zeros(weights.shape)
+            passes.finite_differences(*self.arrays, table, piece, self.address, self.scale, step, central, self.phases, part)
+            return part
+
+        for part in in_order(work, ahead(self.data, self.ranges), self.device.workers):
+            gradient += part
             self.release()
         return gradient / self.total_weight
 
@@ -184,7 +198,7 @@ class Problem:
     @cached_property
     def use(self) -> tuple[np.ndarray, np.ndarray]:
         """As `use_of`, for the positions of the problem."""
-        return use_of(self.data, self.ranges, self.phases)
+        return use_of(self.data, self.ranges, self.phases, self.device.workers)
 
     def evaluations(self, weights: np.ndarray, ranges: np.ndarray) -> np.ndarray:
         """Evaluations in centipawns, first player's view, of the positions of ascending ranges."""

@@ -6,6 +6,7 @@ import numpy as np
 
 from tuner.dataset import Dataset
 from tuner.layout import Layout
+from tuner.parallel import processors
 from tuner.problem import use_of
 from tuner.ranges import BLOCK
 
@@ -26,7 +27,7 @@ def summarise(data: Dataset, layout: Layout) -> dict:
         phase_sum += int(phase.sum(dtype=np.int64))
         data.release()
     first = np.sign(data.outcome[data.first[:-1][np.diff(data.first) > 0]]).astype(np.int64)
-    use = use_of(data, np.array([[0, data.positions]]), phases)[0].sum(axis=0)
+    use = use_of(data, np.array([[0, data.positions]]), phases, processors())[0].sum(axis=0)
     labels = layout.labels()
     never = {place.path: int((use[place.columns] == 0).sum()) for place in layout.places}
     return {

@@ -10,7 +10,8 @@ import argparse
 import os
 from pathlib import Path
 
-from tuner.options import add_term_options, at_least_one, count, positive, processors, require_nothing_else, tell
+from tuner.options import add_term_options, at_least_one, count, positive, require_nothing_else, tell
+from tuner.parallel import processors
 
 EXAMPLE = """example:
   tuner match learned.yaml classic --depth 4 --games 400 --pgn games.pgn

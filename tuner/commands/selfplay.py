@@ -17,12 +17,12 @@ from tuner.options import (
     between,
     count,
     positive,
-    processors,
     require_nothing_else,
     share,
     tell,
     unit,
 )
+from tuner.parallel import processors
 
 EXAMPLE = """example:
   tuner selfplay --lambda 0.7                                  from bare piece values, 1,000 games

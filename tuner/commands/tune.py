@@ -13,11 +13,11 @@ from tuner.options import (
     between,
     count,
     positive,
-    processors,
     read_options,
     share,
     unit,
 )
+from tuner.parallel import processors
 
 EXAMPLE = """example:
   tuner tune classic games.pgn.zst -o learned.yaml

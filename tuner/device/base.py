@@ -49,6 +49,7 @@ class Device(Protocol):
     """Sums over positions, of which weights have shape (stages, columns + 1, or 2 with the width of a draw)."""
 
     name: str
+    workers: int  # threads, for what the processors do in any case
 
     def loss_gradient(self, model: Model, weights: np.ndarray, ranges: np.ndarray) -> tuple[float, np.ndarray]:
         """The sum of weight * loss over ranges (m, 2) of positions, and its gradient in the shape of the weights."""

@@ -14,12 +14,14 @@ import numpy as np
 
 from tuner.dataset import Dataset
 from tuner.device.library import THREADS, Library
+from tuner.parallel import in_order, processors
 
 STAYING, PASSING = 1 << 23, 1 << 22  # positions of a chunk that stays on the card, or goes through a buffer
 NONZEROS = 1 << 30  # of a chunk; more of any of these only where a single game has them
 EIGHT = 8  # nonzeros that are read at once
 ROOM = 0.6  # of the card's free memory, for data that stay
 KEPT = 64  # choices of positions that are remembered
+COPIED = 1 << 22  # numbers that a processor copies at once
 FEW = 16  # times as many positions in a chunk: then those chosen are named one by one
 
 
@@ -173,11 +175,21 @@ class _Buffer:
     def filled(self, parts: Slices, stream: Any) -> Slices:
         found = []
         for part, host, card in zip(parts, self._host, self._card, strict=True):
-            host[:len(part)] = part
+            _copy(part, host)
             view = card[:len(part)]
             view.set(host[:len(part)], stream=stream)
             found.append(view)
         return Slices(*found)
+
+
+def _copy(part: np.ndarray, host: np.ndarray) -> None:
+    """From the file's pages, which a single processor reads more slowly than a card does."""
+    def work(begin: int) -> None:
+        end = min(begin + COPIED, len(part))
+        host[begin:end] = part[begin:end]
+
+    for _ in in_order(work, range(0, len(part), COPIED), processors()):
+        pass
 
 
 def bounds(data: Dataset, positions: int) -> list[tuple[int, int]]:

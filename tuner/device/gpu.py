@@ -15,6 +15,7 @@ import numpy as np
 from tuner.device.base import Model, TemporalPasses
 from tuner.device.chunks import Chosen, Chunk, Chunks, Slices, arranged
 from tuner.device.library import THREADS, Library
+from tuner.parallel import processors
 from tuner.temporal import TemporalData
 
 OBJECTIVE_NUMBERS = {"cross-entropy": 0, "mse": 1, "ordered": 2, "davidson": 3}
@@ -27,7 +28,7 @@ class Gpu:
     """One card, by CuPy."""
 
     def __init__(self, library: Library, name: str) -> None:
-        self.name = f"gpu ({name})"
+        self.name, self.workers = f"gpu ({name})", processors()
         self._library = library
         self._chunks = Chunks(library)
 
