@@ -55,15 +55,16 @@ def first_card() -> Gpu:
         raise NoCard(f"no card can be used ({str(problem).splitlines()[0]})") from None
     name = about["name"]
     try:
-        return _card(library, name.decode() if isinstance(name, bytes) else str(name), int(about["multiProcessorCount"]))
+        return _card(library, name.decode() if isinstance(name, bytes) else str(name), int(about["multiProcessorCount"]),
+                     int(about["sharedMemPerBlockOptin"]))
     except Exception as problem:  # CuPy finds no compiler, or one that does not know the card
         raise NoCard(f"the card's kernels cannot be compiled ({str(problem).splitlines()[0]})") from None
 
 
 @cache
-def _card(library: ModuleType, name: str, processors: int) -> Gpu:
+def _card(library: ModuleType, name: str, processors: int, shared: int) -> Gpu:
     """One for the whole process: data stay on it from one fit to the next."""
     from tuner.device.gpu import Gpu
     from tuner.device.library import Library
 
-    return Gpu(Library(library, importlib.import_module("cupyx").empty_pinned, processors), name)
+    return Gpu(Library(library, importlib.import_module("cupyx").empty_pinned, processors, shared), name)

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from games.streams import InputError
 from tuner.device.base import Model, TemporalPasses
 from tuner.device.chunks import Chosen, Chunk, Chunks, Slices, arranged
 from tuner.device.library import THREADS, Library
@@ -20,6 +21,7 @@ from tuner.temporal import TemporalData
 
 OBJECTIVE_NUMBERS = {"cross-entropy": 0, "mse": 1, "ordered": 2, "davidson": 3}
 WARPS, GROUPS = THREADS // 32, THREADS // 4  # of a block: positions that it takes by warps, or by four lanes
+SHARED_BYTES = 16  # of a column: its weight, its sums over a tile and over all
 ROWS_BYTES = 1 << 29  # of rows written out at once
 WHOLE_BITS, TILE_BITS, WEIGHT_BITS = 61, 31, 30  # of a sum, of one tile's sum, of a weight
 
@@ -36,6 +38,9 @@ class Gpu:
         """See `Device`."""
         library, arrays = self._library, self._library.arrays
         table, columns = model.table(weights), model.data.columns
+        if SHARED_BYTES * columns > library.shared:
+            raise InputError(f"--device gpu: {columns:,} parameters, expected at most {library.shared // SHARED_BYTES:,} on this "
+                             "card; choose --device cpu")
         step = max(float(np.abs(table[:, :columns]).max(initial=0.0)), 1e-300) / 2**WEIGHT_BITS
         constants = np.zeros((len(table), 2))
         constants[:, :table.shape[1] - columns] = table[:, columns:]
@@ -49,7 +54,7 @@ class Gpu:
             library.launch("loss_gradient", len(chosen.tiles), *chunk.rows, chunk.outcome, chunk.weight, chosen.order,
                            chosen.tiles, len(chosen.tiles), fixed, np.float64(step), constants, columns, table.shape[1],
                            OBJECTIVE_NUMBERS[model.objective], np.float64(model.scale), np.float64(unit),
-                           np.float64(drawn_unit), np.float64(loss_unit), sums, total, shared=16 * columns)
+                           np.float64(drawn_unit), np.float64(loss_unit), sums, total, shared=SHARED_BYTES * columns)
             gradient[:, :columns + 1] += sums[:, :columns + 1] / unit
             gradient[:, columns + 1:] += sums[:, columns + 1:] / drawn_unit
             loss += total / loss_unit

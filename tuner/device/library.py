@@ -23,8 +23,8 @@ def source() -> str:
 class Library:
     """CuPy as `arrays`, `pinned(size, kind)` for memory that the card can read by itself, and the kernels."""
 
-    def __init__(self, arrays: Any, pinned: Callable[[int, Any], np.ndarray], processors: int) -> None:
-        self.arrays, self.pinned = arrays, pinned
+    def __init__(self, arrays: Any, pinned: Callable[[int, Any], np.ndarray], processors: int, shared: int) -> None:
+        self.arrays, self.pinned, self.shared = arrays, pinned, shared  # bytes of shared memory that a block can have
         self._most = 8 * processors  # blocks that a card works on at once
         module = arrays.RawModule(code=source(), options=("--std=c++17",))
         self._kernels = {kernel: module.get_function(kernel) for kernel in KERNELS}

@@ -32,6 +32,7 @@ static std::vector<Fiber> fibers;
 static std::vector<std::vector<uint64_t>> offered;  // of each warp, what its threads offer each other
 static jmp_buf home;
 static std::function<void()> body;
+extern "C" int backwards = 0;  // the last warp and thread go first: what is found must not depend on it
 
 static void run_body() {
     body();
@@ -58,6 +59,21 @@ static bool all(int from, int to, State state) {
     return true;
 }
 
+static bool run_warp(int first) {
+    bool moved = false;
+    for (bool going = true; going;) {
+        going = false;
+        for (int turn = 0; turn < WARP; turn++) {
+            int i = first + (backwards ? WARP - 1 - turn : turn);
+            if (fibers[i].state == RUNNING) go_on(i), going = true;
+        }
+        if (all(first, first + WARP, AT_WARP))
+            for (int i = first; i < first + WARP; i++) fibers[i].state = RUNNING, going = true;
+        moved |= going;
+    }
+    return moved;
+}
+
 static void run_block(int threads) {
     fibers.resize(threads);
     offered.assign(threads / WARP, std::vector<uint64_t>(WARP));
@@ -71,14 +87,8 @@ static void run_block(int threads) {
     }
     while (!all(0, threads, DONE)) {
         bool moved = false;
-        for (int i = 0; i < threads; i++) {
-            if (fibers[i].state != RUNNING) continue;
-            moved = true;
-            go_on(i);
-        }
-        for (int warp = 0; warp < threads; warp += WARP)
-            if (all(warp, warp + WARP, AT_WARP))
-                for (int i = warp; i < warp + WARP; i++) fibers[i].state = RUNNING, moved = true;
+        for (int turn = 0; turn < threads; turn += WARP)  // a warp goes on as long as it can, however far others are behind
+            moved |= run_warp(backwards ? threads - WARP - turn : turn);
         if (all(0, threads, AT_BLOCK))
             for (Fiber &fiber : fibers) fiber.state = RUNNING, moved = true;
         if (!moved) {

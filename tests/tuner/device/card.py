@@ -59,8 +59,13 @@ def build(folder: Path, code: str) -> ctypes.CDLL:
     return built[code]
 
 
-def cards(folder: Path, free: int = 1 << 33, count: int = 1) -> dict[str, ModuleType]:
-    """Modules `cupy` and `cupyx` for a machine with so many cards and so much free memory."""
+def backwards(code: str, whether: bool) -> None:
+    """Let a block's threads take turns in the other order."""
+    ctypes.c_int.in_dll(built[code], "backwards").value = whether
+
+
+def cards(folder: Path, free: int = 1 << 33, count: int = 1, shared: int = 99 << 10) -> dict[str, ModuleType]:
+    """Modules `cupy` and `cupyx` for a machine with so many cards, so much free memory, and shared memory for a block."""
     cupy, cupyx = ModuleType("cupy"), ModuleType("cupyx")
 
     def raw_module(code: str, options: tuple[str, ...]) -> SimpleNamespace:
@@ -74,7 +79,8 @@ def cards(folder: Path, free: int = 1 << 33, count: int = 1) -> dict[str, Module
     cupy.RawModule = raw_module
     cupy.cuda = SimpleNamespace(
         runtime=SimpleNamespace(getDeviceCount=lambda: count, memGetInfo=lambda: (free, free), deviceSynchronize=lambda: None,
-                                getDeviceProperties=lambda number: {"name": b"Paper 1", "multiProcessorCount": 2}),
+                                getDeviceProperties=lambda number: {"name": b"Paper 1", "multiProcessorCount": 2,
+                                                                "sharedMemPerBlockOptin": shared}),
         Stream=lambda non_blocking: SimpleNamespace(synchronize=lambda: None),
         Event=lambda: SimpleNamespace(record=lambda: None, synchronize=lambda: None))
     cupyx.empty_pinned = np.empty

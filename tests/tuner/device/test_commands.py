@@ -22,7 +22,11 @@ def machine_with_a_card(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("method", ["--method logistic", "--method td --lambda 0.7",
                                     "--method logistic --loss davidson --prior none",
-                                    "--method logistic --learner adam --iterations 2 --scale 0.003"])
+                                    "--method logistic --learner adam --iterations 2 --scale 0.003",
+                                    "--method logistic --learner lbfgs --untapered --prior none",
+                                    "--method logistic --loss draws --held-out 0.3",
+                                    "--method logistic --loss mse --prior cv", "--method logistic --bootstrap 3 --prior 20",
+                                    "--method td --learner sgd --iterations 2"])
 def test_tune(tmp_path, method):
     games, learned = tictactoe_file(tmp_path), []
     for device in ("gpu", "cpu"):

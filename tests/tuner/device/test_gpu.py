@@ -16,7 +16,7 @@ import pytest
 
 from games.streams import InputError
 from tests.tuner.device import card
-from tests.tuner.support import learn, problem_of, random_sample, write_sample
+from tests.tuner.support import game_scores, learn, problem_of, random_sample, write_sample
 from tests.tuner.test_temporal_fit import walk
 from tuner.device import chunks, gpu, gpu_temporal, library
 from tuner.device.choose import device_named
@@ -25,6 +25,7 @@ from tuner.draws import DRAW_MODELS
 from tuner.gauge import find_gauge
 from tuner.learners.base import LearnerOptions, Record
 from tuner.objectives import OBJECTIVES
+from tuner.temporal import TemporalData
 from tuner.temporal_fit import newton as temporal_newton
 from tuner.uncertainty import standard_errors
 
@@ -102,6 +103,26 @@ def test_a_pass_gives_the_same_bits_whatever_the_order(sample, folder, monkeypat
 
 
 @needs_compiler
+@pytest.mark.parametrize("objective", ["cross-entropy", "ordered"])
+def test_it_does_not_matter_which_thread_is_first(sample, folder, monkeypatch, objective):
+    problem = problem_on(sample, objective, 2, paper(monkeypatch, folder))
+    weights = np.random.default_rng(3).normal(50, 20, problem.start.shape)
+    extra, found = TemporalData(np.full(problem.positions, 0.7), np.full(problem.positions, np.nan)), []
+    for order in (False, True):
+        card.backwards(library.source(), order)
+        try:
+            temporal = problem.device.temporal(problem, extra)
+            found.append([problem.loss_gradient(weights)[1], problem.gauss_newton(weights),
+                          problem.evaluations(weights, problem.ranges), game_scores(problem, weights)])
+            if objective == "cross-entropy":
+                found[-1] += [temporal.equation(weights, problem.whole_games)[0],
+                              temporal.matrix(weights, problem.whole_games, True)]
+        finally:
+            card.backwards(library.source(), False)
+    assert all((a == b).all() for a, b in zip(*found, strict=True))
+
+
+@needs_compiler
 @pytest.mark.parametrize("learner", ["newton", "lbfgs", "adam", "sgd"])
 def test_learners_find_on_a_card_what_they_find_here(sample, folder, monkeypatch, learner):
     device = paper(monkeypatch, folder)
@@ -151,6 +172,14 @@ def test_temporal_differences_too(tmp_path, folder, monkeypatch, trace, how):
     assert groups == wanted
     weights = [temporal_newton(problem, LearnerOptions(tolerance=1e-12), Record()) for problem in (on_card, here)]
     np.testing.assert_allclose(*weights, rtol=1e-6, atol=1e-6)
+
+
+@needs_compiler
+def test_more_parameters_than_a_block_has_memory_for_are_refused(sample, folder, monkeypatch):
+    device = paper(monkeypatch, folder, shared=16 * COLUMNS - 1)
+    problem = problem_on(sample, "cross-entropy", 2, device)
+    with pytest.raises(InputError, match="--device gpu: 5 parameters, expected at most 4 on this card; choose --device cpu"):
+        problem.loss(problem.start)
 
 
 @needs_compiler
