@@ -30,7 +30,7 @@ UPDATES = 5  # of the standard deviations between two fits
 def design_effect(problem: Problem, weights: np.ndarray, matrix: np.ndarray) -> float:
     """How many positions of the same games count as one: clustered over naive variance of the gradient, mean over weights."""
     information = np.diag(matrix) * problem.total_weight
-    squares, _ = problem.device.over_groups(problem, weights, np.arange(weights.size), lambda scores: (scores**2).sum(axis=0))
+    squares = problem.device.score_squares(problem, weights)
     chosen = problem.free.ravel() & (information > 0)
     return float((squares[chosen] / information[chosen]).mean()) if chosen.any() else 1.0
 

@@ -196,6 +196,11 @@ class Problem:
         return names[order], rank[group]
 
     @cached_property
+    def by_group(self) -> np.ndarray:
+        """Places (n,) of the games, in the order of their groups."""
+        return np.argsort(self.groups[1], kind="stable")
+
+    @cached_property
     def use(self) -> tuple[np.ndarray, np.ndarray]:
         """As `use_of`, for the positions of the problem."""
         return use_of(self.data, self.ranges, self.phases, self.device.workers)

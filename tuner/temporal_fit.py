@@ -155,7 +155,7 @@ def standard_errors(temporal: TemporalProblem, weights: np.ndarray, gauge: Gauge
     matrix[np.diag_indices(len(free))] += problem.precision.ravel()[free] * total
     diagonal = np.diag(matrix).copy()
     matrix[np.diag_indices(len(free))] += RIDGE * np.abs(diagonal).mean()
-    meat, names = temporal.passes.over_groups(weights, free, lambda scores: scores.T @ scores)
+    meat, names = temporal.passes.score_products(weights, free)
     pull = problem.precision.ravel()[free] * total * problem.design_effect
     if names > 1:
         pull *= names / (names - 1)

@@ -72,7 +72,7 @@ def standard_errors(problem: Problem, weights: np.ndarray, matrix: np.ndarray, g
     hessian[np.diag_indices(len(free))] += problem.precision.ravel()[free] * n
     chosen, factor, scale = factorise(hessian)
     prior = (problem.prior_gradient(weights) * n).ravel()[free]
-    meat, names = problem.device.over_groups(problem, weights, free, lambda scores: scores.T @ scores)
+    meat, names = problem.device.score_products(problem, weights, free)
     meat -= np.outer(prior, prior) / names  # the scores sum to minus the prior's gradient at the optimum
     inverse = inverse_of(chosen, factor, scale)
     # the prior pulls by precision * (mean - weights), which is as uncertain as the weights were before the data

@@ -93,7 +93,7 @@ class Comparison:
             "loss": lambda p: np.array([p.loss(self.weights)]),
             "gradient": lambda p: p.loss_gradient(self.weights)[1],
             "matrix": lambda p: p.gauss_newton(self.weights),
-            "scores": lambda p: p.device.over_groups(p, self.weights, some, lambda scores: scores.T @ scores)[0],
+            "scores": lambda p: p.device.score_products(p, self.weights, some)[0],
             "evaluations": lambda p: p.evaluations(self.weights, p.ranges),
             "TD(0.7)": lambda p: p.device.temporal(p, extra).equation(self.weights, p.whole_games)[0],
         }

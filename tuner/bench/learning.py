@@ -142,7 +142,7 @@ def _measure(path: str) -> dict:
     games = np.arange(min(50, data.games))
     tiny = make_problem(data, parameters, FitOptions(), games, phases, 0.00255)
     tiny.gauss_newton(tiny.start)  # compiles and loads what a fit needs
-    tiny.device.over_groups(tiny, tiny.start, np.arange(tiny.start.size), lambda scores: scores.T @ scores)
+    tiny.device.score_products(tiny, tiny.start, np.arange(tiny.start.size))
     before = peak_megabytes()
     options = FitOptions(held_out=0.0, prior=None, learning=LearnerOptions(tolerance=NEAR / 4))
     started = time.process_time()

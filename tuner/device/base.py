@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
@@ -13,7 +12,8 @@ from tuner.temporal import TemporalData
 
 class Model(Protocol):
     """What passes have to know: `tuner.problem.Problem` without what is believed of its weights. `shares` (stages, phases + 1)
-    say how much of each stage a position of a phase has, `groups` name the games that count as one."""
+    say how much of each stage a position of a phase has, `groups` name the games that count as one, `by_group` are
+    the games' places in the order of their groups."""
 
     data: Dataset
     games: np.ndarray
@@ -25,6 +25,7 @@ class Model(Protocol):
     address: int
     shares: np.ndarray
     groups: tuple[np.ndarray, np.ndarray]
+    by_group: np.ndarray
     arrays: tuple[np.ndarray, ...]
 
     def table(self, weights: np.ndarray) -> np.ndarray:
@@ -57,10 +58,11 @@ class Device(Protocol):
     def gauss_newton(self, model: Model, weights: np.ndarray, ranges: np.ndarray) -> np.ndarray:
         """(d, d) the sum of weight * curvature * x x'; stages one after the other."""
 
-    def over_groups(self, model: Model, weights: np.ndarray, chosen: np.ndarray,
-                    function: Callable[[Any], Any]) -> tuple[np.ndarray, int]:
-        """The sum of function(scores) over all groups of games, some at a time, and how many groups there are. Scores (n, k) are
-        gradients of the groups' summed losses by the k flat weights `chosen`, in an array of the device's own library."""
+    def score_squares(self, model: Model, weights: np.ndarray) -> np.ndarray:
+        """(d,) the sum of u^2 over groups of games; u (d,) is the gradient of the group's summed loss by the flat weights."""
+
+    def score_products(self, model: Model, weights: np.ndarray, chosen: np.ndarray) -> tuple[np.ndarray, int]:
+        """(k, k) the sum of u u' for the k flat weights `chosen`, which ascend; and how many groups of games there are."""
 
     def evaluations(self, model: Model, weights: np.ndarray, ranges: np.ndarray) -> np.ndarray:
         """(n,) centipawns, first player's view, of the positions of ascending ranges."""
@@ -85,5 +87,5 @@ class TemporalPasses(Protocol):
     def squares(self, weights: np.ndarray) -> np.ndarray:
         """(d, d) the sum of (c v')^2 x x' over the model's games."""
 
-    def over_groups(self, weights: np.ndarray, chosen: np.ndarray, function: Callable[[Any], Any]) -> tuple[np.ndarray, int]:
-        """As `Device.over_groups`, of the sums of c j over groups of the model's games."""
+    def score_products(self, weights: np.ndarray, chosen: np.ndarray) -> tuple[np.ndarray, int]:
+        """As `Device.score_products`, of the sums of c j over groups of the model's games."""

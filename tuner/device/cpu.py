@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -11,10 +12,12 @@ import numpy as np
 from tuner import passes
 from tuner.device.base import Model, TemporalPasses
 from tuner.parallel import in_order
+from tuner.products import assembled, order_of, products
 from tuner.ranges import BLOCK, ahead, together, whole_games
 from tuner.temporal import TemporalData
 
 GROUPS = 256  # whose scores are looked at together
+PORTIONS = 8  # of the groups: each has sums of its own
 LARGER = 4  # pieces for a matrix: each has sums of the matrix's size
 
 
@@ -46,11 +49,16 @@ class Processors:
         """See `Device`."""
         return second_moments(model, weights.shape, lambda piece: position_terms(model, weights, piece), ranges, self.workers)
 
-    def over_groups(self, model: Model, weights: np.ndarray, chosen: np.ndarray,
-                    function: Callable[[np.ndarray], np.ndarray]) -> tuple[np.ndarray, int]:
+    def score_squares(self, model: Model, weights: np.ndarray) -> np.ndarray:
         """See `Device`."""
-        scores = game_scores(model, weights.shape, lambda piece: position_terms(model, weights, piece))
-        return sum(function(some[:, chosen]) for some in scores), len(model.groups[0])
+        def squares(batches: Iterator[np.ndarray]) -> np.ndarray:
+            return sum(((scores**2).sum(axis=0) for scores in batches), np.zeros(weights.size))
+
+        return over_games(model, weights.shape, lambda piece: position_terms(model, weights, piece), squares, self.workers)
+
+    def score_products(self, model: Model, weights: np.ndarray, chosen: np.ndarray) -> tuple[np.ndarray, int]:
+        """See `Device`."""
+        return score_products(model, weights.shape, lambda piece: position_terms(model, weights, piece), chosen, self.workers)
 
     def evaluations(self, model: Model, weights: np.ndarray, ranges: np.ndarray) -> np.ndarray:
         """See `Device`."""
@@ -80,26 +88,41 @@ def watched(results: Iterator[Any], model: Model, ranges: np.ndarray, size: int 
         model.progress(done, total)
 
 
-def game_scores(model: Model, shape: tuple[int, int],
-                terms_of: Callable[[np.ndarray], tuple[int, np.ndarray]]) -> Iterator[np.ndarray]:
-    """Sums of residual * x of each game (or group of games with one identity), some at a time: (n, d), for weights of this
-    shape. `terms_of` some whole games are as for `second_moments`; the residuals are row 0."""
-    names, group = model.groups
-    by_group = np.argsort(group, kind="stable")
-    most = GROUPS
-    bounds = np.searchsorted(group[by_group], np.arange(0, len(names) + most, most))
-    for begin in range(len(bounds) - 1):
-        members = by_group[bounds[begin]:bounds[begin + 1]]
-        if len(members) == 0:
-            continue
-        scores = np.zeros((most, *shape))
+def score_products(model: Model, shape: tuple[int, int], terms_of: Callable[[np.ndarray], tuple[int, np.ndarray]],
+                   chosen: np.ndarray, workers: int) -> tuple[np.ndarray, int]:
+    """As `Device.score_products` has them, of scores as for `game_scores`."""
+    groups = len(model.groups[0])
+    order, dense = order_of(next(game_scores(model, shape, terms_of, 0, min(GROUPS, groups))), chosen)
+    sums = over_games(model, shape, terms_of, lambda batches: products(batches, order, dense), workers)
+    return assembled(sums, order, chosen), groups
+
+
+def over_games(model: Model, shape: tuple[int, int], terms_of: Callable[[np.ndarray], tuple[int, np.ndarray]],
+               function: Callable[[Iterator[np.ndarray]], np.ndarray], workers: int) -> np.ndarray:
+    """The sum of function(batches of scores), as `game_scores` gives them, over portions of the groups of games."""
+    groups = len(model.groups[0])
+    edges = np.linspace(0, groups, max(1, min(PORTIONS, groups // GROUPS)) + 1).astype(np.int64).tolist()
+    results = in_order(lambda part: function(game_scores(model, shape, terms_of, *part)), pairwise(edges), workers)
+    found = next(results)
+    for done, some in enumerate(results, 2):
+        found += some
+        model.progress(len(model.games) * done // len(edges), len(model.games))
+    return found
+
+
+def game_scores(model: Model, shape: tuple[int, int], terms_of: Callable[[np.ndarray], tuple[int, np.ndarray]], low: int,
+                high: int) -> Iterator[np.ndarray]:
+    """Sums of residual * x of each game (or group of games with one identity), for groups low to high, some at a time: (n, d),
+    for weights of this shape. `terms_of` some whole games are as for `second_moments`; the residuals are row 0."""
+    group, by_group = model.groups[1], model.by_group
+    for begin in range(low, high, GROUPS):
+        end = min(begin + GROUPS, high)
+        members = by_group[np.searchsorted(group, begin, sorter=by_group):np.searchsorted(group, end, sorter=by_group)]
         members = np.sort(members)  # in the order of the file, so that neighbours are read together
-        games = whole_games(model.data, model.games[members])
-        place = (group[members] - begin * most).astype(np.int64)
+        games, scores = whole_games(model.data, model.games[members]), np.zeros((end - begin, *shape))
         for some in together(games):
-            add_scores(model, terms_of, np.ascontiguousarray(games[some]), place[some], scores)
-        used = min(most, len(names) - begin * most)
-        yield scores[:used].reshape(used, -1)
+            add_scores(model, terms_of, np.ascontiguousarray(games[some]), group[members[some]] - begin, scores)
+        yield scores.reshape(end - begin, -1)
 
 
 def add_scores(model: Model, terms_of: Callable[[np.ndarray], tuple[int, np.ndarray]], games: np.ndarray, place: np.ndarray,

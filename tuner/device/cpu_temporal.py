@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from tuner import temporal_passes
 from tuner.device.base import Model
-from tuner.device.cpu import add_scores, evaluated, game_scores, second_moments, watched
+from tuner.device.cpu import add_scores, evaluated, score_products, second_moments, watched
 from tuner.parallel import in_order
 from tuner.ranges import BLOCK, together
 from tuner.temporal import TemporalData
@@ -72,10 +72,9 @@ class TemporalProcessors:
         return second_moments(self.model, weights.shape, lambda piece: _terms(self._state(weights, piece)), games, self.workers,
                               self._pieces(games))
 
-    def over_groups(self, weights: np.ndarray, chosen: np.ndarray, function: Callable[[Any], Any]) -> tuple[np.ndarray, int]:
+    def score_products(self, weights: np.ndarray, chosen: np.ndarray) -> tuple[np.ndarray, int]:
         """See `TemporalPasses`."""
-        scores = game_scores(self.model, weights.shape, lambda piece: _terms(self._state(weights, piece)))
-        return sum(function(some[:, chosen]) for some in scores), len(self.model.groups[0])
+        return score_products(self.model, weights.shape, lambda piece: _terms(self._state(weights, piece)), chosen, self.workers)
 
     def _pieces(self, games: np.ndarray, size: int = BLOCK) -> Iterator[np.ndarray]:
         for some in together(games, size):

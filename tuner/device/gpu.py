@@ -25,6 +25,8 @@ SHARED_BYTES = 16  # of a column: its weight, its sums over a tile and over all
 ROWS_BYTES = 1 << 29  # of rows written out at once
 WHOLE_BITS, TILE_BITS, WEIGHT_BITS = 61, 31, 30  # of a sum, of one tile's sum, of a weight
 
+Residuals = Callable[[Chunk, Chosen], tuple[Any, Any]]
+
 
 class Gpu:
     """One card, by CuPy."""
@@ -99,22 +101,31 @@ class Gpu:
             matrix[a, :, b, :] = matrix[b, :, a, :] = found
         return matrix.reshape(stages * width, stages * width)
 
-    def over_groups(self, model: Model, weights: np.ndarray, chosen: np.ndarray,
-                    function: Callable[[Any], Any]) -> tuple[np.ndarray, int]:
+    def score_squares(self, model: Model, weights: np.ndarray) -> np.ndarray:
         """See `Device`."""
+        columns = np.arange(weights.size)
+        return self.scores(model, weights.shape, self._residuals(model, weights), columns, lambda scores: (scores**2).sum(axis=0))
 
+    def score_products(self, model: Model, weights: np.ndarray, chosen: np.ndarray) -> tuple[np.ndarray, int]:
+        """See `Device`."""
+        residuals = self._residuals(model, weights)
+        return (self.scores(model, weights.shape, residuals, chosen, lambda scores: scores.T @ scores),
+                len(model.groups[0]))
+
+    def _residuals(self, model: Model, weights: np.ndarray) -> Residuals:
         def residuals(chunk: Chunk, some: Chosen) -> tuple[Any, Any]:
             terms = self.terms(model, chunk, some, weights)
             return terms[0], terms[2]
 
-        return self.scores(model, weights.shape, residuals, chosen, function)
+        return residuals
 
-    def scores(self, model: Model, shape: tuple[int, int], residuals: Callable[[Chunk, Chosen], tuple[Any, Any]],
-               columns: np.ndarray, function: Callable[[Any], Any]) -> tuple[np.ndarray, int]:
-        """The sum of function(scores) over all groups of games, as `over_groups` has it, where scores are sums of residual * x.
-        `residuals` of chosen positions, and where there are widths of draws the derivatives by them."""
+    def scores(self, model: Model, shape: tuple[int, int], residuals: Residuals, columns: np.ndarray,
+               function: Callable[[Any], Any]) -> np.ndarray:
+        """The sum of function(scores) over all groups of games, some at a time; scores (n, k) are sums of residual * x, of which
+        some columns are looked at. `residuals` of chosen positions, and where there are widths of draws the derivatives by
+        them."""
         library, arrays = self._library, self._library.arrays
-        names, group = model.groups
+        _, group = model.groups
         first, last = model.data.first[model.games], model.data.first[model.games + 1]
         wanted = library.put(columns, np.int64)
         found, split = 0, {}  # `split` are scores of groups whose games are in several chunks
@@ -136,7 +147,7 @@ class Gpu:
                 found = found + function(scores)
         if split:
             found = found + function(arrays.stack(list(split.values())))
-        return arrays.asnumpy(found), len(names)
+        return arrays.asnumpy(found)
 
     def score_rows(self, model: Model, chunk: Chunk, low: np.ndarray, high: np.ndarray, first: np.ndarray, residual: Any,
                    drawn: Any, shape: tuple[int, int]) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -87,13 +86,14 @@ class TemporalCard:
 
         return self.gpu.second_moments(self.model, weights.shape, terms_of, self.model.ranges)
 
-    def over_groups(self, weights: np.ndarray, chosen: np.ndarray, function: Callable[[Any], Any]) -> tuple[np.ndarray, int]:
+    def score_products(self, weights: np.ndarray, chosen: np.ndarray) -> tuple[np.ndarray, int]:
         """See `TemporalPasses`."""
         def residuals(chunk: Chunk, some: Chosen) -> tuple[Any, Any]:
             residual = self._residual(chunk, some, weights)
             return residual, residual
 
-        return self.gpu.scores(self.model, weights.shape, residuals, chosen, function)
+        return (self.gpu.scores(self.model, weights.shape, residuals, chosen, lambda scores: scores.T @ scores),
+                len(self.model.groups[0]))
 
     def _residual(self, chunk: Chunk, chosen: Chosen, weights: np.ndarray) -> Any:
         """c v' of the chosen positions, which are those of the model's games."""

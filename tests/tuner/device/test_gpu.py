@@ -16,7 +16,7 @@ import pytest
 
 from games.streams import InputError
 from tests.tuner.device import card
-from tests.tuner.support import game_scores, learn, problem_of, random_sample, write_sample
+from tests.tuner.support import learn, problem_of, random_sample, write_sample
 from tests.tuner.test_temporal_fit import walk
 from tuner.device import chunks, gpu, gpu_temporal, library
 from tuner.device.choose import device_named
@@ -83,11 +83,10 @@ def test_sums_are_those_of_the_processors(sample, folder, monkeypatch, objective
         np.testing.assert_allclose(on_card.gauss_newton(weights, chosen), here.gauss_newton(weights, chosen), rtol=1e-9,
                                    atol=1e-20)
     some = np.array([0, 2, here.start.size - 1])
-    for function in (lambda scores: scores.T @ scores, lambda scores: (scores**2).sum(axis=0)):
-        (found, groups), (wanted, names) = (problem.device.over_groups(problem, weights, some, function)
-                                            for problem in (on_card, here))
-        np.testing.assert_allclose(found, wanted, rtol=1e-9)
-        assert groups == names == 118
+    (found, groups), (wanted, names) = (problem.device.score_products(problem, weights, some) for problem in (on_card, here))
+    np.testing.assert_allclose(found, wanted, rtol=1e-9)
+    assert groups == names == 118
+    np.testing.assert_allclose(*(problem.device.score_squares(problem, weights) for problem in (on_card, here)), rtol=1e-9)
 
 
 @needs_compiler
@@ -113,7 +112,7 @@ def test_it_does_not_matter_which_thread_is_first(sample, folder, monkeypatch, o
         try:
             temporal = problem.device.temporal(problem, extra)
             found.append([problem.loss_gradient(weights)[1], problem.gauss_newton(weights),
-                          problem.evaluations(weights, problem.ranges), game_scores(problem, weights)])
+                          problem.evaluations(weights, problem.ranges), problem.device.score_squares(problem, weights)])
             if objective == "cross-entropy":
                 found[-1] += [temporal.equation(weights, problem.whole_games)[0],
                               temporal.matrix(weights, problem.whole_games, True)]
@@ -166,8 +165,7 @@ def test_temporal_differences_too(tmp_path, folder, monkeypatch, trace, how):
     found, expected = (problem.passes.squares(weights) for problem in (on_card, here))
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12 * np.abs(expected).max())
     some = np.array([0, 3, weights.size - 1])
-    (found, groups), (expected, wanted) = (problem.passes.over_groups(weights, some, lambda scores: scores.T @ scores)
-                                           for problem in (on_card, here))
+    (found, groups), (expected, wanted) = (problem.passes.score_products(weights, some) for problem in (on_card, here))
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12 * np.abs(expected).max())
     assert groups == wanted
     weights = [temporal_newton(problem, LearnerOptions(tolerance=1e-12), Record()) for problem in (on_card, here)]
