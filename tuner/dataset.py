@@ -180,7 +180,7 @@ class Dataset:
                 found[name] = base
         return found
 
-    @property
+    @cached_property
     def columns(self) -> int:
         return sum(int(np.prod(shape, dtype=int)) for _, shape in self.manifest["layout"])
 
