@@ -111,6 +111,7 @@ class Chunks:
         if not alike:
             self._resident, self._buffers = None, []
             self._chosen.clear()
+            self.library.arrays.get_default_memory_pool().free_all_blocks()  # or the next would find no room
         elif self._resident is not None:
             for chunk in self._resident:
                 chunk.weight = self.library.arrays.asarray(data.weight[chunk.first:chunk.last])[chunk.origin]

@@ -83,5 +83,6 @@ def cards(folder: Path, free: int = 1 << 33, count: int = 1, shared: int = 99 <<
                                                                 "sharedMemPerBlockOptin": shared}),
         Stream=lambda non_blocking: SimpleNamespace(synchronize=lambda: None),
         Event=lambda: SimpleNamespace(record=lambda: None, synchronize=lambda: None))
+    cupy.get_default_memory_pool = lambda: SimpleNamespace(free_all_blocks=lambda: None)
     cupyx.empty_pinned = np.empty
     return {"cupy": cupy, "cupyx": cupyx}
