@@ -17,7 +17,7 @@ import numpy as np
 from tuner import passes
 from tuner.dataset import Dataset
 from tuner.device.base import Device
-from tuner.device.cpu import CPU
+from tuner.device.cpu import CPU, evaluations
 from tuner.draws import DRAW_MODELS
 from tuner.layout import shares_of
 from tuner.objectives import OBJECTIVES
@@ -206,5 +206,6 @@ class Problem:
         return use_of(self.data, self.ranges, self.phases, self.device.workers)
 
     def evaluations(self, weights: np.ndarray, ranges: np.ndarray) -> np.ndarray:
-        """Evaluations in centipawns, first player's view, of the positions of ascending ranges."""
-        return self.device.evaluations(self, weights, ranges)
+        """Evaluations in centipawns, first player's view, of the positions of some ranges. By the processors: what is looked
+        at one by one has to be in memory."""
+        return evaluations(self, weights, ranges, self.device.workers)

@@ -106,12 +106,12 @@ def _rounds(engine: Engine, parameters: Parameters, sources: Sequence[str], fold
             _tell(data, engine, read, options, display)
             options = _with_width(data, parameters, engine, options, display)
         display.begin("learning", options.iterations)
+        fitting = replace(options.fitting(), progress=display.passing)
         if isinstance(teach, Leaves):
-            result = fit_temporal(data, teach.data, parameters, engine.layout, engine.phases, options.fitting(), display.learning)
+            result = fit_temporal(data, teach.data, parameters, engine.layout, engine.phases, fitting, display.learning)
         else:
             # each round of searching is trusted so far round the values that it was made with
             start = searching if options.method == "rootstrap" else parameters
-            fitting = replace(options.fitting(), progress=display.passing)
             result = best_fit(data, start, engine.layout, engine.phases, fitting, display.learning, display.note)
         moved = value_change(engine, data, searching, result.parameters) if left else 0.0
         if moved <= FAR:

@@ -89,12 +89,14 @@ class Comparison:
         both = [self.problem(device, CHECKED) for device in (self.card, self.here)]
         n, some = self.data.positions, np.arange(0, self.weights.size, 3)
         extra = TemporalData(np.full(n, 0.7), np.full(n, np.nan))
+        row = self.data.row[:CHECKED + 1]
+        packed = self.data.index[:row[-1]], self.data.count[:row[-1]], row, self.data.phase[:CHECKED]
         questions: dict[str, Callable[[Problem], Any]] = {
             "loss": lambda p: np.array([p.loss(self.weights)]),
             "gradient": lambda p: p.loss_gradient(self.weights)[1],
             "matrix": lambda p: p.gauss_newton(self.weights),
             "scores": lambda p: p.device.score_products(p, self.weights, some)[0],
-            "evaluations": lambda p: p.evaluations(self.weights, p.ranges),
+            "evaluations": lambda p: p.device.evaluate(*packed, p.table(self.weights)),
             "TD(0.7)": lambda p: p.device.temporal(p, extra).equation(self.weights, p.whole_games)[0],
         }
         found = {}

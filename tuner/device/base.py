@@ -64,11 +64,9 @@ class Device(Protocol):
     def score_products(self, model: Model, weights: np.ndarray, chosen: np.ndarray) -> tuple[np.ndarray, int]:
         """(k, k) the sum of u u' for the k flat weights `chosen`, which ascend; and how many groups of games there are."""
 
-    def evaluations(self, model: Model, weights: np.ndarray, ranges: np.ndarray) -> np.ndarray:
-        """(n,) centipawns, first player's view, of the positions of ascending ranges."""
-
     def evaluate(self, index: np.ndarray, count: np.ndarray, row: np.ndarray, phase: np.ndarray, table: np.ndarray) -> np.ndarray:
-        """(n,) the same of packed positions, by weights (phases + 1, columns + 1) of each phase and the intercept."""
+        """(n,) centipawns, first player's view, of packed positions (see `tuner.dataset`), by weights for each phase
+        (phases + 1, columns + 1), the last of which is the intercept."""
 
     def temporal(self, model: Model, extra: TemporalData) -> TemporalPasses:
         """Passes for TD(lambda)."""

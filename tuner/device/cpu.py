@@ -60,11 +60,6 @@ class Processors:
         """See `Device`."""
         return score_products(model, weights.shape, lambda piece: position_terms(model, weights, piece), chosen, self.workers)
 
-    def evaluations(self, model: Model, weights: np.ndarray, ranges: np.ndarray) -> np.ndarray:
-        """See `Device`."""
-        found = in_order(lambda piece: evaluated(model, weights, piece), ahead(model.data, ranges), self.workers)
-        return np.concatenate([np.zeros(0), *watched(found, model, ranges)])
-
     def evaluate(self, index: np.ndarray, count: np.ndarray, row: np.ndarray, phase: np.ndarray, table: np.ndarray) -> np.ndarray:
         """See `Device`."""
         out, nothing = np.empty(len(phase)), np.zeros(len(phase), np.float32)  # neither outcomes nor weights are looked at
@@ -103,10 +98,10 @@ def over_games(model: Model, shape: tuple[int, int], terms_of: Callable[[np.ndar
     groups = len(model.groups[0])
     edges = np.linspace(0, groups, max(1, min(PORTIONS, groups // GROUPS)) + 1).astype(np.int64).tolist()
     results = in_order(lambda part: function(game_scores(model, shape, terms_of, *part)), pairwise(edges), workers)
-    found = next(results)
+    found, total = next(results), int((model.ranges[:, 1] - model.ranges[:, 0]).sum())
     for done, some in enumerate(results, 2):
         found += some
-        model.progress(len(model.games) * done // len(edges), len(model.games))
+        model.progress(total * done // (len(edges) - 1), total)
     return found
 
 
@@ -134,6 +129,12 @@ def add_scores(model: Model, terms_of: Callable[[np.ndarray], tuple[int, np.ndar
     passes.range_scores(data.index, data.count, data.row, data.phase, games, place, base, terms, data.columns, model.phases,
                         scores)
     model.release()
+
+
+def evaluations(model: Model, weights: np.ndarray, ranges: np.ndarray, workers: int) -> np.ndarray:
+    """Evaluations in centipawns, first player's view, of the positions of some ranges, one after the other."""
+    found = in_order(lambda piece: evaluated(model, weights, piece), ahead(model.data, ranges), workers)
+    return np.concatenate([np.zeros(0), *watched(found, model, ranges)])
 
 
 def evaluated(model: Model, weights: np.ndarray, piece: np.ndarray) -> np.ndarray:

@@ -160,15 +160,6 @@ class Gpu:
                        shape[1], library.put(model.shares, np.float64), model.phases, shape[0], rows)
         return rows
 
-    def evaluations(self, model: Model, weights: np.ndarray, ranges: np.ndarray) -> np.ndarray:
-        """See `Device`."""
-        found = []
-        for chunk, chosen in self.watched(model, ranges):
-            values, _ = self.evaluated(chunk, chosen.order, model.table(weights), model.data.columns)
-            by_file = self._library.arrays.argsort(chunk.origin[chosen.order])
-            found.append(self._library.arrays.asnumpy(values[by_file]))
-        return np.concatenate([np.zeros(0), *found])
-
     def evaluate(self, index: np.ndarray, count: np.ndarray, row: np.ndarray, phase: np.ndarray, table: np.ndarray) -> np.ndarray:
         """See `Device`."""
         library, n = self._library, len(phase)
