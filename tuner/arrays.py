@@ -1,16 +1,13 @@
-"""One-dimensional `.npy` files that grow while they are written, and checksums of their parts."""
+"""One-dimensional `.npy` files that grow while they are written, with checksums of their parts."""
 
 from __future__ import annotations
 
 import contextlib
 import os
 import zlib
-from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
-
-from tuner.parallel import in_order, processors
 
 HEADER = 128
 PART = 1 << 24  # bytes that have a checksum of their own
@@ -54,26 +51,3 @@ class ArrayWriter:
     def abandon(self) -> None:
         with contextlib.suppress(OSError):  # on a full disk what is still to be written cannot be
             self._file.close()
-
-
-def damaged_part(values: np.ndarray, checks: Sequence[int], before: Callable[[int, int], None],
-                 after: Callable[[], None]) -> tuple[int, int] | None:
-    """The bytes of a file, from first to behind the last, of the first part that is not what was written; None if all are.
-
-    `before` is told of bytes of the array that will be looked at, `after` is called when some were.
-    """
-    whole = memoryview(values).cast("B")
-
-    def damaged(begin: int) -> bool:
-        return zlib.crc32(whole[begin:begin + PART]) != checks[begin // PART]
-
-    def parts() -> Iterator[int]:
-        for begin in range(0, PART * len(checks), PART):
-            before(begin, begin + PART)
-            yield begin
-
-    for number, found in enumerate(in_order(damaged, parts(), processors())):
-        if found:
-            return HEADER + number * PART, HEADER + min((number + 1) * PART, len(whole))
-        after()
-    return None

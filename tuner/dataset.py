@@ -12,7 +12,7 @@ import json
 import mmap
 import os
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -21,12 +21,13 @@ from types import TracebackType
 import numpy as np
 
 from games.streams import InputError
-from tuner.arrays import HEADER, ArrayWriter, damaged_part
-from tuner.parallel import in_order, processors
+from tuner.arrays import HEADER, ArrayWriter
+from tuner.check import require_whole
 
 FORMAT = 1
 ARRAYS = {"index": np.uint16, "count": np.int8, "row": np.int64, "phase": np.uint8, "outcome": np.float32,
           "weight": np.float32, "first": np.int64, "game": np.uint64, "opening": np.uint64}
+BY_NONZERO = ("index", "count")
 BY_POSITION = ("index", "count", "row", "phase", "outcome", "weight")
 MANIFEST = "manifest.json"
 # of the manifest; whole numbers are 1 or more, nonzeros may be 0
@@ -156,7 +157,7 @@ class Dataset:
         nonzeros = int(self.row[low]), int(self.row[high])
         for name in names:
             size = getattr(self, name).itemsize
-            a, b = nonzeros if name in ("index", "count") else (low, high + (name == "row"))
+            a, b = nonzeros if name in BY_NONZERO else (low, high + (name == "row"))
             self.prefetch_bytes(name, a * size, b * size)
 
     def prefetch_bytes(self, name: str, begin: int, end: int) -> None:
@@ -192,8 +193,7 @@ def is_dataset(path: str | Path) -> bool:
 def open_dataset(path: str | Path, check: bool = True) -> Dataset:
     """Open a dataset; InputError for a folder that is none or is damaged.
 
-    `check` that every number is in its range, without which compiled code would read beyond the arrays, and that all are
-    those that were written.
+    `check` that every number is in its range and what was written, see `tuner.check`.
     """
     path = Path(path)
     manifest = _read_manifest(path)
@@ -219,8 +219,7 @@ def open_dataset(path: str | Path, check: bool = True) -> Dataset:
     for pages in data._pages.values():
         pages.madvise(mmap.MADV_RANDOM)  # what will be read is told: some systems read megabytes round every page
     if check:
-        _check_numbers(data)
-        _check_parts(data)
+        require_whole(data)
     return data
 
 
@@ -255,47 +254,6 @@ def _read_manifest(path: Path) -> dict:
     if not all(isinstance(source, dict) and isinstance(source.get("file"), str) for source in manifest["sources"]):
         raise InputError(f"{path / MANIFEST}: sources is damaged; build the dataset again")
     return manifest
-
-
-def _check_numbers(data: Dataset, size: int = 1 << 20) -> None:
-    phases = data.manifest["phases"]
-
-    def check(name: str, wrong: Callable[[np.ndarray], np.ndarray], what: str, overlap: int = 0) -> None:
-        values = getattr(data, name)
-
-        def first_wrong(begin: int) -> int | None:
-            found = wrong(values[begin:begin + size + overlap])
-            return begin + int(np.argmax(found)) if found.any() else None
-
-        def pieces() -> Iterator[int]:
-            for begin in range(0, len(values), size):
-                data.prefetch_bytes(name, begin * values.itemsize, (begin + size) * values.itemsize)
-                yield begin
-
-        for entry in in_order(first_wrong, pieces(), processors()):
-            if entry is not None:
-                raise InputError(f"{data.path / name}.npy: entry {entry} is damaged, expected {what}; build the dataset again")
-            data.release()
-
-    for name, end in (("row", len(data.index)), ("first", data.positions)):
-        values = getattr(data, name)
-        if values[0] != 0 or values[-1] != end:
-            raise InputError(f"{data.path / name}.npy: runs from {values[0]} to {values[-1]}, expected 0 to {end}; "
-                             "build the dataset again")
-        check(name, lambda v: np.diff(v) < 0, "numbers that never fall", overlap=1)
-    check("index", lambda v: v >= data.columns, f"a column below {data.columns}")
-    check("phase", lambda v: v > phases, f"a phase of at most {phases}")
-    check("outcome", lambda v: ~(abs(v) <= 1), "an outcome from -1 to 1")
-    check("weight", lambda v: ~((v >= 0) & (v < np.inf)), "a weight of 0 or more")
-
-
-def _check_parts(data: Dataset) -> None:
-    """InputError that names the first part of an array that is not what was written; nothing for datasets without checks."""
-    for name, checks in data.manifest.get("checks", {}).items():
-        found = damaged_part(getattr(data, name), checks, lambda begin, end, name=name: data.prefetch_bytes(name, begin, end),
-                             data.release)
-        if found:
-            raise InputError(f"{data.path / name}.npy: damaged between bytes {found[0]} and {found[1]}; build the dataset again")
 
 
 def copy_games(sources: Iterable[tuple[Dataset, np.ndarray]], target: Path, manifest: dict) -> None:

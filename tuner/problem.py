@@ -24,6 +24,7 @@ from tuner.objectives import OBJECTIVES
 from tuner.parallel import in_order
 from tuner.ranges import ahead, ranges_of, whole_games
 
+REMEMBERED = 4  # losses
 SMALL = 48 << 20  # bytes of nonzeros that may stay in memory
 
 
@@ -157,8 +158,17 @@ class Problem:
         return loss / total, gradient / total
 
     def loss(self, weights: np.ndarray) -> float:
-        """Mean loss over the positions."""
-        return self.loss_gradient(weights)[0]
+        """Mean loss over the positions; those of the last few weights asked for are remembered, because a pass can be long."""
+        key = weights.tobytes()
+        if key not in self._losses:
+            if len(self._losses) >= REMEMBERED:
+                self._losses.pop(next(iter(self._losses)))
+            self._losses[key] = self.loss_gradient(weights)[0]
+        return self._losses[key]
+
+    @cached_property
+    def _losses(self) -> dict[bytes, float]:
+        return {}
 
     def finite_differences(self, weights: np.ndarray, central: bool, step: float = 1.0) -> np.ndarray:
         """The gradient by finite differences of `step` centipawns."""

@@ -6,9 +6,10 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from tuner.dataset import BY_POSITION, Dataset
+from tuner.dataset import BY_NONZERO, BY_POSITION, Dataset
 
 BLOCK = 1 << 16  # positions dealt with at once, and between two looks at the memory
+APART = 128  # positions that are cheaper left out than read: some pages of each large array
 
 
 def ranges_of(data: Dataset, games: np.ndarray) -> np.ndarray:
@@ -46,8 +47,17 @@ def ahead(data: Dataset, ranges: np.ndarray, names: Sequence[str] = BY_POSITION,
     """Pieces of ranges, each on its way from the disk while earlier ones are dealt with; of these arrays.
     They are so many times larger than usual."""
     for piece in blocks(ranges, larger * BLOCK) if larger > 1 else blocks(ranges):
-        data.prefetch(int(piece[0, 0]), int(piece[-1, 1]), names)
+        prefetch(data, piece, names)
         yield piece
+
+
+def prefetch(data: Dataset, piece: np.ndarray, names: Sequence[str] = BY_POSITION) -> None:
+    """Have ascending ranges read from the disk: what lies between them, of the large arrays, only where there is little of it."""
+    data.prefetch(int(piece[0, 0]), int(piece[-1, 1]), [name for name in names if name not in BY_NONZERO])
+    apart = np.flatnonzero(piece[1:, 0] - piece[:-1, 1] > APART)
+    large = [name for name in names if name in BY_NONZERO]
+    for begin, end in zip([0, *(apart + 1).tolist()], [*apart.tolist(), len(piece) - 1], strict=True) if large else ():
+        data.prefetch(int(piece[begin, 0]), int(piece[end, 1]), large)
 
 
 def together(ranges: np.ndarray, size: int = BLOCK) -> Iterator[slice]:

@@ -244,3 +244,12 @@ def test_the_number_of_threads_changes_no_bit(sample, weights, objective, stages
     assert one.loss_gradient(weights)[0] == three.loss_gradient(weights)[0]
     assert (one.loss_gradient(weights)[1] == three.loss_gradient(weights)[1]).all()
     assert (one.gauss_newton(weights) == three.gauss_newton(weights)).all()
+
+
+def test_a_loss_asked_for_again_takes_no_pass(sample, monkeypatch):
+    problem = problem_of(sample)
+    weights = np.ones(problem.start.shape)
+    first, other = problem.loss(weights), problem.loss(2 * weights)
+    assert other != first
+    monkeypatch.setattr(Processors, "loss_gradient", lambda *given: pytest.fail("a pass"))
+    assert problem.loss(weights.copy()) == first and problem.loss(2 * weights) == other

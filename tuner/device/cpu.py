@@ -13,7 +13,7 @@ from tuner import passes
 from tuner.device.base import Model, TemporalPasses
 from tuner.parallel import in_order
 from tuner.products import assembled, order_of, products
-from tuner.ranges import BLOCK, ahead, together, whole_games
+from tuner.ranges import BLOCK, ahead, prefetch, together, whole_games
 from tuner.temporal import TemporalData
 
 GROUPS = 256  # whose scores are looked at together
@@ -124,7 +124,7 @@ def add_scores(model: Model, terms_of: Callable[[np.ndarray], tuple[int, np.ndar
                scores: np.ndarray) -> None:
     """Add to scores[place] (of (n, stages, width)) those of some games, which are read at once."""
     data = model.data
-    data.prefetch(int(games[0, 0]), int(games[-1, 1]))
+    prefetch(data, games)
     base, terms = terms_of(games)
     passes.range_scores(data.index, data.count, data.row, data.phase, games, place, base, terms, data.columns, model.phases,
                         scores)

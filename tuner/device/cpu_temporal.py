@@ -12,7 +12,7 @@ from tuner import temporal_passes
 from tuner.device.base import Model
 from tuner.device.cpu import add_scores, evaluated, score_products, second_moments, watched
 from tuner.parallel import in_order
-from tuner.ranges import BLOCK, together
+from tuner.ranges import BLOCK, prefetch, together
 from tuner.temporal import TemporalData
 
 SMALLER = BLOCK // 8  # positions for a matrix: there is one for each thread
@@ -79,7 +79,7 @@ class TemporalProcessors:
     def _pieces(self, games: np.ndarray, size: int = BLOCK) -> Iterator[np.ndarray]:
         for some in together(games, size):
             piece = np.ascontiguousarray(games[some])
-            self.model.data.prefetch(int(piece[0, 0]), int(piece[-1, 1]))
+            prefetch(self.model.data, piece)
             yield piece
 
     def _state(self, weights: np.ndarray, games: np.ndarray) -> State:

@@ -1,0 +1,65 @@
+"""Whether a dataset is what was written, with every number in its range: one look at each array, by all processors."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from games.streams import InputError
+from tuner.arrays import HEADER, PART
+from tuner.parallel import in_order, processors
+
+if TYPE_CHECKING:
+    from tuner.dataset import Dataset
+
+AGAIN = "build the dataset again"
+
+
+def require_whole(data: Dataset) -> None:
+    """InputError that names the first number out of its range, without which compiled code would read beyond the arrays, or the
+    first part of a file that is not what was written. Datasets without checksums are searched for wrong numbers alone."""
+    never_fall = (lambda v: np.diff(v) < 0, "numbers that never fall")
+    rules: dict[str, tuple[Callable[[np.ndarray], np.ndarray], str]] = {
+        "row": never_fall, "first": never_fall, "index": (lambda v: v >= data.columns, f"a column below {data.columns}"),
+        "phase": (lambda v: v > data.manifest["phases"], f"a phase of at most {data.manifest['phases']}"),
+        "outcome": (lambda v: ~(abs(v) <= 1), "an outcome from -1 to 1"),
+        "weight": (lambda v: ~((v >= 0) & (v < np.inf)), "a weight of 0 or more")}
+    for name, end in (("row", len(data.index)), ("first", data.positions)):
+        values = getattr(data, name)
+        if values[0] != 0 or values[-1] != end:
+            raise InputError(f"{data.path / name}.npy: runs from {values[0]} to {values[-1]}, expected 0 to {end}; {AGAIN}")
+    checks = data.manifest.get("checks", {})
+    for name in (*rules, *(name for name in checks if name not in rules)):
+        _check(data, name, checks.get(name), *rules.get(name, (None, "")))
+
+
+def _check(data: Dataset, name: str, checks: list[int] | None, wrong: Callable[[np.ndarray], np.ndarray] | None,
+           expected: str) -> None:
+    values = getattr(data, name)
+    content, step = memoryview(values).cast("B"), PART // values.itemsize
+    parts = -(-len(content) // PART)
+    if checks is not None and len(checks) != parts:
+        raise InputError(f"{data.path / name}.npy: {parts} parts, expected {len(checks)}; {AGAIN}")
+
+    def problem(part: int) -> str | None:
+        begin, end = part * PART, min((part + 1) * PART, len(content))
+        if wrong is not None:
+            found = wrong(values[part * step:(part + 1) * step + 1])  # one more, for numbers that are compared with the next
+            if found.any():
+                return f"entry {part * step + int(np.argmax(found))} is damaged, expected {expected}"
+        if checks is not None and zlib.crc32(content[begin:end]) != checks[part]:
+            return f"damaged between bytes {HEADER + begin} and {HEADER + end}"
+        return None
+
+    def ahead() -> Iterator[int]:
+        for part in range(parts):
+            data.prefetch_bytes(name, part * PART, (part + 1) * PART)
+            yield part
+
+    for found in in_order(problem, ahead(), processors()):
+        if found:
+            raise InputError(f"{data.path / name}.npy: {found}; {AGAIN}")
+        data.release()
