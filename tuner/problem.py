@@ -136,8 +136,13 @@ class Problem:
             self.release()
         return float(found)
 
+    @property
+    def size(self) -> int:
+        """Bytes of the data's nonzeros."""
+        return 3 * len(self.data.index)
+
     def release(self) -> None:
-        if 3 * len(self.data.index) > SMALL:
+        if self.size > SMALL:
             self.data.release()
 
     def prior(self, weights: np.ndarray) -> float:

@@ -232,3 +232,14 @@ def test_solving_with_a_singular_matrix_solves_what_can_be_solved(size, rank):
     matrix = half @ half.T
     right = matrix @ random.normal(size=size)
     np.testing.assert_allclose(matrix @ solve(matrix, right), right, rtol=1e-6, atol=1e-9 * abs(matrix).max(initial=0))
+
+
+def test_held_out_games_of_a_large_dataset_are_looked_at_once(tmp_path, monkeypatch):
+    sample, _ = random_sample(tmp_path / "data", seed=3, games=200, columns=4)
+    problem = problem_of(sample)
+    for most, looked in ((1 << 30, 3), (0, 1)):
+        monkeypatch.setattr("tuner.learners.base.IN_MEMORY", most)
+        record = Record(held_out=problem)
+        for step in range(3):
+            record(np.full(problem.start.shape, float(step)), 1.0)
+        assert sum("held_out" in line for line in record.history) == looked

@@ -10,6 +10,8 @@ import numpy as np
 
 from tuner.problem import Problem
 
+IN_MEMORY = 1 << 30  # bytes of nonzeros
+
 
 @dataclass(frozen=True)
 class LearnerOptions:
@@ -41,7 +43,8 @@ class Record:
             self.best, self.best_objective = weights.copy(), objective
         line = {"iteration": len(self.history), "objective": objective, "cpu_seconds": time.process_time() - self.started,
                 **more}
-        if self.held_out is not None:
+        # held-out games lie scattered: much of a dataset that memory may not hold would be read for them every time
+        if self.held_out is not None and (self.held_out.size <= IN_MEMORY or not self.history):
             line["held_out"] = self.held_out.loss(weights)
             if self.held_out.meter.seconds:
                 line["speed"] = self.held_out.meter.speed
