@@ -11,7 +11,7 @@ from collections.abc import Iterable
 import numpy as np
 from numba.core import types
 
-from tuner.passes import matrix_type, order_type
+from tuner.passes import matrix_type, order_type, ranges_type, vector_type
 from tuner.unit import entry
 
 FREQUENT = 0.2  # of the vectors: a dense product does some twenty times as many steps a second
@@ -26,10 +26,13 @@ def order_of(vectors: np.ndarray, chosen: np.ndarray) -> tuple[np.ndarray, int]:
 def products(batches: Iterable[np.ndarray], order: np.ndarray, dense: int) -> np.ndarray:
     """(k, k) the sum over vectors (n, d) of all batches, columns in this order, of which the first are dense: right on and
     below the diagonal, to be put together by `assembled`."""
-    sums = np.zeros((len(order), len(order)))
+    k = len(order)
+    sums = np.zeros((k, k))
     for vectors in batches:
-        frequent = np.empty((len(vectors), dense))
-        _add_products(vectors, order, dense, frequent, sums)
+        n = len(vectors)
+        frequent = np.empty((n, dense))
+        places, cursors = np.empty((2, n * (k - dense)), np.int64), np.zeros((2, max(n, k) + 1), np.int64)
+        _add_products(vectors, order, dense, frequent, np.empty(n * (k - dense)), places, cursors, sums)
         sums[:dense, :dense] += frequent.T @ frequent
     return sums
 
@@ -42,37 +45,41 @@ def assembled(sums: np.ndarray, order: np.ndarray, chosen: np.ndarray) -> np.nda
     return found
 
 
-@entry(types.void(matrix_type, order_type, types.int64, matrix_type, matrix_type))
-def _add_products(vectors, order, dense, frequent, sums):
-    """Fill `frequent` (n, dense) and add to the rows of `sums` (k, k) behind those, up to the diagonal."""
+@entry(types.void(matrix_type, order_type, types.int64, matrix_type, vector_type, ranges_type, ranges_type, matrix_type))
+def _add_products(vectors, order, dense, frequent, value, places, cursors, sums):
+    """Fill `frequent` (n, dense) and add to the rows of `sums` (k, k) behind those, up to the diagonal.
+
+    Room: `value` and `places` for n (k - dense) nonzeros, their columns and, by column, their vectors; zeros in `cursors`,
+    where the vectors begin and the columns.
+    """
     n, k = len(vectors), len(order)
-    place, value = np.empty(n * (k - dense), np.int64), np.empty(n * (k - dense))
-    first, ends = np.zeros(n + 1, np.int64), np.zeros(k + 1, np.int64)
     found = 0
     for i in range(n):
-        vector = vectors[i]
+        cursors[0, i] = found
         for j in range(dense):
-            frequent[i, j] = vector[order[j]]
+            frequent[i, j] = vectors[i, order[j]]
         for j in range(dense, k):
-            number = vector[order[j]]
+            number = vectors[i, order[j]]
             if number != 0.0:
-                place[found], value[found] = j, number
-                ends[j + 1] += 1
+                places[0, found], value[found] = j, number
+                cursors[1, j + 1] += 1
                 found += 1
-        first[i + 1] = found
-    for j in range(k):
-        ends[j + 1] += ends[j]
-    # the same by column: which vectors have it, and where among theirs
-    whose, where, free = np.empty(found, np.int64), np.empty(found, np.int64), ends.copy()
-    for i in range(n):
-        for at in range(first[i], first[i + 1]):
-            whose[free[place[at]]], where[free[place[at]]] = i, at
-            free[place[at]] += 1
     for j in range(dense, k):
-        row = sums[j]
-        for q in range(ends[j], ends[j + 1]):
-            number, line = value[where[q]], frequent[whose[q]]
+        cursors[1, j + 1] += cursors[1, j]
+    for i in range(n):
+        for at in range(cursors[0, i], cursors[0, i + 1] if i + 1 < n else found):
+            j = places[0, at]
+            places[1, cursors[1, j]] = i
+            cursors[1, j] += 1
+    # column by column: a vector's nonzeros are met in their order, and those before have been met
+    begin, done = 0, cursors[0].copy()
+    for j in range(dense, k):
+        for q in range(begin, cursors[1, j]):
+            i = places[1, q]
+            number = value[done[i]]
             for other in range(dense):
-                row[other] += number * line[other]
-            for at in range(first[whose[q]], where[q] + 1):
-                row[place[at]] += number * value[at]
+                sums[j, other] += number * frequent[i, other]
+            for at in range(cursors[0, i], done[i] + 1):
+                sums[j, places[0, at]] += number * value[at]
+            done[i] += 1
+        begin = cursors[1, j]
