@@ -16,10 +16,10 @@ BLOCKS = [textwrap.dedent(block) for block in re.findall(r"(?:^    .*\n|^\n(?=  
 
 def test_the_python_of_the_readme_runs():
     (code,) = [block for block in BLOCKS if "import load_engine" in block]
-    assert code.count("engine.evaluate") == 1
     space = {}
-    exec(code.replace("engine.evaluate", "value = engine.evaluate"), space)
-    assert space["value"].shape == (1,)
+    exec(code.replace("engine.evaluate(", "one = engine.evaluate(").replace("engine.evaluate_many(", "many = engine.evaluate_many("),
+         space)
+    assert space["one"].shape == space["many"].shape == (1,)
 
 
 def test_what_the_readme_says_a_parameter_file_may_hold_is_accepted(tmp_path):
