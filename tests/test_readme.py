@@ -16,9 +16,11 @@ BLOCKS = [textwrap.dedent(block) for block in re.findall(r"(?:^    .*\n|^\n(?=  
 
 def test_the_python_of_the_readme_runs():
     (code,) = [block for block in BLOCKS if "import load_engine" in block]
+    for name, call in (("one", "engine.evaluate("), ("many", "engine.evaluate_many(")):
+        assert code.count(call) == 1
+        code = code.replace(call, f"{name} = {call}")
     space = {}
-    exec(code.replace("engine.evaluate(", "one = engine.evaluate(").replace("engine.evaluate_many(", "many = engine.evaluate_many("),
-         space)
+    exec(code, space)
     assert space["one"].shape == space["many"].shape == (1,)
 
 
