@@ -32,7 +32,7 @@ class Model(Protocol):
         """(phases + 1, columns + 1 or 2) the weights of each phase."""
 
     def progress(self, done: int, total: int) -> None:
-        """So many of a pass's positions are done."""
+        """So many of a pass's positions are done; 0 when it begins."""
 
     def release(self) -> None:
         """Give back memory of data that were read."""

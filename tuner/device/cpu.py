@@ -98,7 +98,9 @@ def over_games(model: Model, shape: tuple[int, int], terms_of: Callable[[np.ndar
     groups = len(model.groups[0])
     edges = np.linspace(0, groups, max(1, min(PORTIONS, groups // GROUPS)) + 1).astype(np.int64).tolist()
     results = in_order(lambda part: function(game_scores(model, shape, terms_of, *part)), pairwise(edges), workers)
-    found, total = next(results), int((model.ranges[:, 1] - model.ranges[:, 0]).sum())
+    total = int((model.ranges[:, 1] - model.ranges[:, 0]).sum())
+    model.progress(0, total)
+    found = next(results)
     for done, some in enumerate(results, 2):
         found += some
         model.progress(total * done // (len(edges) - 1), total)

@@ -213,6 +213,7 @@ class Gpu:
     def watched(self, model: Model, ranges: np.ndarray) -> Iterator[tuple[Chunk, Chosen]]:
         """What `Chunks.with_positions` gives; the progress is told."""
         done, total = 0, int((ranges[:, 1] - ranges[:, 0]).sum())
+        model.progress(done, total)
         for chunk, chosen in self._chunks.with_positions(model.data, model.phases, ranges):
             yield chunk, chosen
             done += len(chosen.order)
