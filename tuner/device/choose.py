@@ -52,13 +52,19 @@ def first_card() -> Gpu:
     except NoCard:
         raise
     except Exception as problem:  # its errors have no common base: the driver may be missing, too old, or refuse
-        raise NoCard(f"no card can be used ({str(problem).splitlines()[0]})") from None
+        raise NoCard(f"no card can be used ({_line(problem)})") from None
     name = about["name"]
     try:
+        ones = library.ones((2, 2))
+        int((ones @ ones).sum())  # what CuPy compiles and loads for itself is there
         return _card(library, name.decode() if isinstance(name, bytes) else str(name), int(about["multiProcessorCount"]),
                      int(about["sharedMemPerBlockOptin"]))
     except Exception as problem:  # CuPy finds no compiler, or one that does not know the card
-        raise NoCard(f"the card's kernels cannot be compiled ({str(problem).splitlines()[0]})") from None
+        raise NoCard(f"the card's kernels cannot be compiled ({_line(problem)})") from None
+
+
+def _line(problem: Exception) -> str:
+    return (str(problem).splitlines() or [type(problem).__name__])[0]
 
 
 @cache

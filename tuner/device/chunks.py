@@ -6,21 +6,22 @@ one of which is filled while the card works on what was in the other.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from games.streams import InputError
 from tuner.dataset import Dataset
-from tuner.device.library import THREADS, Library
+from tuner.device.library import SHARED_BYTES, THREADS, Library
 from tuner.parallel import in_order, processors
 
 STAYING, PASSING = 1 << 23, 1 << 22  # positions of a chunk that stays on the card, or goes through a buffer
 NONZEROS = 1 << 30  # of a chunk; more of any of these only where a single game has them
 EIGHT = 8  # nonzeros that are read at once
 ROOM = 0.6  # of the card's free memory, for data that stay
-KEPT = 64  # choices of positions that are remembered
+KEPT = 4  # times all positions may be chosen before choices are forgotten
 COPIED = 1 << 22  # numbers that a processor copies at once
 FEW = 16  # times as many positions in a chunk: then those chosen are named one by one
 
@@ -51,6 +52,7 @@ class Chunk:
     origin: Any
     place: Any
     starts: np.ndarray  # (phases + 2,) of places of each phase
+    extra: Any = None  # what somebody else knows of its positions
 
     @property
     def rows(self) -> tuple[Any, Any, Any]:
@@ -74,7 +76,7 @@ def slices(data: Dataset, a: int, b: int) -> Slices:
                   data.weight[a:b])
 
 
-def arranged(library: Library, given: Slices, base: int, starts: np.ndarray, first: int = 0) -> Chunk:
+def arranged(library: Library, given: Slices, base: int, starts: np.ndarray, columns: int, first: int = 0) -> Chunk:
     """A chunk of positions that are on the card, with `starts[f]` of them in phases below f."""
     arrays, n = library.arrays, len(given.phase)
     # no two keys are alike, so that the order is the same in every run
@@ -86,8 +88,8 @@ def arranged(library: Library, given: Slices, base: int, starts: np.ndarray, fir
     row[1:] = arrays.cumsum(eights[origin]).astype(np.int32)
     size = EIGHT * max(1, int(row[-1]))  # one is read where a row has none
     index, count = arrays.empty(size, np.uint16), arrays.empty(size, np.int8)
-    library.launch("arrange", -(-n // (THREADS // 32)), given.index, given.count, given.row, np.int64(base), origin, n, row,
-                   index, count)
+    library.launch("arrange", -(-n // (THREADS // 32)), given.index, given.count, given.row, np.int64(base), origin, n,
+                   max(1, columns), row, index, count)
     return Chunk(first, first + n, index, count, row, given.phase[origin], given.outcome[origin], given.weight[origin], origin,
                  place, starts)
 
@@ -101,16 +103,22 @@ class Chunks:
     heaviest: float = 1.0  # of its positions' weights
     _resident: list[Chunk] | None = None
     _buffers: list[_Buffer] = field(default_factory=list)
+    _starts: dict[tuple[int, int, int], np.ndarray] = field(default_factory=dict)
     _chosen: dict[tuple[int, int], tuple[np.ndarray, Chosen]] = field(default_factory=dict)
 
     def know(self, data: Dataset) -> None:
         """Forget the last dataset for another one; of one that differs in its weights only, nothing else is read again."""
         if data is self.data:
             return
+        if SHARED_BYTES * data.columns > self.library.shared:
+            most = self.library.shared // SHARED_BYTES
+            raise InputError(f"--device gpu: {data.columns:,} parameters, expected at most {most:,} on this card; "
+                             "choose --device cpu")
         alike = self.data is not None and data.index is self.data.index and data.outcome is self.data.outcome
         if not alike:
             self._resident, self._buffers = None, []
             self._chosen.clear()
+            self._starts.clear()
             self.library.arrays.get_default_memory_pool().free_all_blocks()  # or the next would find no room
         elif self._resident is not None:
             for chunk in self._resident:
@@ -121,15 +129,21 @@ class Chunks:
         """The chunks of a dataset in which there are positions of some ranges, which do not overlap, and these."""
         self.know(data)
         for chunk in self._chunks(data, phases, ranges):
-            chosen = self._choice(chunk, ranges)
-            if len(chosen.order):
-                yield chunk, chosen
+            if _touched(ranges, chunk.first, chunk.last):
+                yield chunk, self._choice(chunk, ranges)
+
+    def _starts_of(self, a: int, b: int, phases: int) -> np.ndarray:
+        if (a, b, phases) not in self._starts:
+            counts = np.bincount(self.data.phase[a:b], minlength=phases + 1)
+            self._starts[a, b, phases] = np.concatenate([[0], np.cumsum(counts)])
+        return self._starts[a, b, phases]
 
     def _choice(self, chunk: Chunk, ranges: np.ndarray) -> Chosen:
         key = (id(ranges), chunk.first)
         if key not in self._chosen or self._chosen[key][0] is not ranges:
-            if len(self._chosen) > KEPT:
-                self._chosen.clear()
+            kept = sum(len(chosen.order) for _, chosen in self._chosen.values())
+            while self._chosen and kept > KEPT * self.data.positions:
+                kept -= len(self._chosen.pop(next(iter(self._chosen)))[1].order)
             self._chosen[key] = ranges, _choose(self.library, chunk, ranges, self.data.columns)
         return self._chosen[key][1]
 
@@ -140,9 +154,14 @@ class Chunks:
             if self._buffers or 3 * len(data.index) + 50 * data.positions >= ROOM * free:
                 yield from self._streamed(data, phases, ranges)
                 return
-            put = self.library.arrays.asarray
-            self._resident = [arranged(self.library, Slices(*map(put, slices(data, a, b))), int(data.row[a]),
-                                       _starts(data, a, b, phases), a) for a, b in bounds(data, STAYING)]
+            self._resident = []
+            for a, b in bounds(data, STAYING):
+                parts = slices(data, a, b)
+                host = [np.empty(len(part), part.dtype) for part in parts]
+                read(data, a, b, host)
+                given = Slices(*map(self.library.arrays.asarray, host))
+                starts = self._starts_of(a, b, phases)
+                self._resident.append(arranged(self.library, given, int(data.row[a]), starts, data.columns, a))
             data.release()
         yield from self._resident
 
@@ -151,13 +170,13 @@ class Chunks:
         cuda, whole = self.library.arrays.cuda, bounds(data, PASSING)
         copying, done = cuda.Stream(non_blocking=True), []
         self._buffers = self._buffers or [_Buffer(self.library, data, whole) for _ in range(2)]
-        wanted = [(a, b) for a, b in whole if ((ranges[:, 0] < b) & (ranges[:, 1] > a)).any()]
+        wanted = [(a, b) for a, b in whole if _touched(ranges, a, b)]
         for number, (a, b) in enumerate(wanted):
             if number > 1:
                 done[number - 2].synchronize()  # nothing reads the buffer any more
-            given = self._buffers[number % 2].filled(slices(data, a, b), copying)
+            given = self._buffers[number % 2].filled(data, a, b, copying)
             copying.synchronize()
-            chunk = arranged(self.library, given, int(data.row[a]), _starts(data, a, b, phases), a)
+            chunk = arranged(self.library, given, int(data.row[a]), self._starts_of(a, b, phases), data.columns, a)
             done.append(cuda.Event())
             done[-1].record()
             yield chunk
@@ -173,24 +192,37 @@ class _Buffer:
         self._host = [library.pinned(size, kind) for size, kind in zip(sizes, kinds, strict=True)]
         self._card = [library.arrays.empty(size, kind) for size, kind in zip(sizes, kinds, strict=True)]
 
-    def filled(self, parts: Slices, stream: Any) -> Slices:
-        found = []
-        for part, host, card in zip(parts, self._host, self._card, strict=True):
-            _copy(part, host)
-            view = card[:len(part)]
-            view.set(host[:len(part)], stream=stream)
-            found.append(view)
-        return Slices(*found)
+    def filled(self, data: Dataset, a: int, b: int, stream: Any) -> Slices:
+        sizes = [len(part) for part in slices(data, a, b)]
+        read(data, a, b, [host[:size] for host, size in zip(self._host, sizes, strict=True)])
+        views = [card[:size] for card, size in zip(self._card, sizes, strict=True)]
+        for view, host in zip(views, self._host, strict=True):
+            view.set(host[:len(view)], stream=stream)
+        return Slices(*views)
 
 
-def _copy(part: np.ndarray, host: np.ndarray) -> None:
-    """From the file's pages, which a single processor reads more slowly than a card does."""
-    def work(begin: int) -> None:
-        end = min(begin + COPIED, len(part))
-        host[begin:end] = part[begin:end]
+def read(data: Dataset, a: int, b: int, hosts: Sequence[np.ndarray]) -> None:
+    """Positions a to b into memory: by all processors, and from the disk before they ask for it, else a card would wait."""
+    low = int(data.row[a])
+    for name, host, source in zip(Slices._fields, hosts, slices(data, a, b), strict=True):
+        first = {"index": low, "count": low}.get(name, a)
 
-    for _ in in_order(work, range(0, len(part), COPIED), processors()):
-        pass
+        def pieces(name: str = name, first: int = first, host: np.ndarray = host) -> Iterator[slice]:
+            for begin in range(0, len(host), COPIED):
+                some = slice(begin, min(begin + COPIED, len(host)))
+                data.prefetch_bytes(name, (first + some.start) * host.itemsize, (first + some.stop) * host.itemsize)
+                yield some
+
+        def work(some: slice, host: np.ndarray = host, source: np.ndarray = source) -> None:
+            host[some] = source[some]
+
+        for _ in in_order(work, pieces(), processors()):
+            pass
+
+
+def _touched(ranges: np.ndarray, a: int, b: int) -> bool:
+    """Whether there are positions of some ranges in a to b."""
+    return bool(((ranges[:, 0] < b) & (ranges[:, 1] > a) & (ranges[:, 0] < ranges[:, 1])).any())
 
 
 def bounds(data: Dataset, positions: int) -> list[tuple[int, int]]:
@@ -204,10 +236,6 @@ def bounds(data: Dataset, positions: int) -> list[tuple[int, int]]:
         found.append((begin, end))
         begin = end
     return found
-
-
-def _starts(data: Dataset, a: int, b: int, phases: int) -> np.ndarray:
-    return np.concatenate([[0], np.cumsum(np.bincount(data.phase[a:b], minlength=phases + 1))])
 
 
 def _choose(library: Library, chunk: Chunk, ranges: np.ndarray, columns: int) -> Chosen:

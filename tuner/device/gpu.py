@@ -12,16 +12,15 @@ from typing import Any
 
 import numpy as np
 
-from games.streams import InputError
 from tuner.device.base import Model, TemporalPasses
 from tuner.device.chunks import Chosen, Chunk, Chunks, Slices, arranged
-from tuner.device.library import THREADS, Library
+from tuner.device.library import SHARED_BYTES, THREADS, Library
 from tuner.parallel import processors
 from tuner.temporal import TemporalData
 
 OBJECTIVE_NUMBERS = {"cross-entropy": 0, "mse": 1, "ordered": 2, "davidson": 3}
 WARPS, GROUPS = THREADS // 32, THREADS // 4  # of a block: positions that it takes by warps, or by four lanes
-SHARED_BYTES = 16  # of a column: its weight, its sums over a tile and over all
+ALIGNED = 8  # numbers of a row
 ROWS_BYTES = 1 << 29  # of rows written out at once
 WHOLE_BITS, TILE_BITS, WEIGHT_BITS = 61, 31, 30  # of a sum, of one tile's sum, of a weight
 
@@ -40,26 +39,22 @@ class Gpu:
         """See `Device`."""
         library, arrays = self._library, self._library.arrays
         table, columns = model.table(weights), model.data.columns
-        if SHARED_BYTES * columns > library.shared:
-            raise InputError(f"--device gpu: {columns:,} parameters, expected at most {library.shared // SHARED_BYTES:,} on this "
-                             "card; choose --device cpu")
         step = max(float(np.abs(table[:, :columns]).max(initial=0.0)), 1e-300) / 2**WEIGHT_BITS
         constants = np.zeros((len(table), 2))
         constants[:, :table.shape[1] - columns] = table[:, columns:]
         fixed, constants = library.put(np.rint(table[:, :columns] / step), np.int32), library.put(constants, np.float64)
         gradient, loss = arrays.zeros(table.shape), arrays.zeros(1)
+        sums, total = arrays.zeros(table.shape, np.int64), arrays.zeros(1, np.int64)
         for chunk, chosen in self.watched(model, ranges):
             n, largest = len(chosen.order), self._chunks.heaviest * 2 * model.scale  # a residual is at most this
-            unit = (2.0**TILE_BITS - 1 - chosen.largest) / (chosen.largest * largest)  # each is rounded by less than one
-            drawn_unit, loss_unit = _unit(1000 * n * largest), _unit(1000 * n * self._chunks.heaviest)
-            sums, total = arrays.zeros(table.shape, np.int64), arrays.zeros(1, np.int64)
+            tile = (2.0**TILE_BITS - 1 - chosen.largest) / (chosen.largest * largest)  # each is rounded by less than one
+            units = tuple(map(np.float64, (tile, _unit(1000 * n * largest), _unit(1000 * n * self._chunks.heaviest))))
             library.launch("loss_gradient", len(chosen.tiles), *chunk.rows, chunk.outcome, chunk.weight, chosen.order,
                            chosen.tiles, len(chosen.tiles), fixed, np.float64(step), constants, columns, table.shape[1],
-                           OBJECTIVE_NUMBERS[model.objective], np.float64(model.scale), np.float64(unit),
-                           np.float64(drawn_unit), np.float64(loss_unit), sums, total, shared=SHARED_BYTES * columns)
-            gradient[:, :columns + 1] += sums[:, :columns + 1] / unit
-            gradient[:, columns + 1:] += sums[:, columns + 1:] / drawn_unit
-            loss += total / loss_unit
+                           OBJECTIVE_NUMBERS[model.objective], np.float64(model.scale), *units, sums, total,
+                           shared=SHARED_BYTES * columns)
+            library.launch("fold", -(-sums.size // THREADS), sums, total, len(table), columns, table.shape[1], *units, gradient,
+                           loss)
         return float(arrays.asnumpy(loss)[0]), model.shares @ arrays.asnumpy(gradient)
 
     def gauss_newton(self, model: Model, weights: np.ndarray, ranges: np.ndarray) -> np.ndarray:
@@ -90,7 +85,7 @@ class Gpu:
                 for begin in range(low, high, most):
                     some = slice(begin, min(begin + most, high))
                     rows = self.rows(chunk, chosen.order[some], root[some], root[some] * behind[some], model.data.columns, width)
-                    part = rows.T @ rows
+                    part = (rows.T @ rows)[:width, :width]
                     if model.draws:
                         part[-1, -1] += rest[some].sum()
                     for pair, (a, b) in enumerate(pairs):
@@ -166,7 +161,7 @@ class Gpu:
         nothing = np.zeros(n, np.float32)  # neither outcomes nor weights are looked at
         given = Slices(*map(library.arrays.asarray, (index, count, row, phase, nothing, nothing)))
         starts = np.concatenate([[0], np.cumsum(np.bincount(phase, minlength=len(table)))])
-        chunk = arranged(library, given, int(row[0]), starts)
+        chunk = arranged(library, given, int(row[0]), starts, table.shape[1] - 1)
         values, _ = self.evaluated(chunk, chunk.place, table, table.shape[1] - 1)
         return library.arrays.asnumpy(values)
 
@@ -205,9 +200,11 @@ class Gpu:
         return terms
 
     def rows(self, chunk: Chunk, order: Any, factor: Any, behind: Any, last: int, width: int) -> Any:
-        """(n, width) factor * x of positions at some places of a chunk, with `behind` in the place of a draw's width."""
-        rows = self._library.arrays.zeros((len(order), width))
-        self._library.launch("expand", -(-len(order) // WARPS), *chunk.rows, order, len(order), factor, behind, last, width, rows)
+        """(n, width or a little more, so that products are fast) factor * x of positions at some places of a chunk, with `behind`
+        in the place of a draw's width, and zeros."""
+        n, stride = len(order), -(-width // ALIGNED) * ALIGNED
+        rows = self._library.arrays.zeros((n, stride))
+        self._library.launch("expand", -(-n // WARPS), *chunk.rows, order, n, factor, behind, last, width, stride, rows)
         return rows
 
     def watched(self, model: Model, ranges: np.ndarray) -> Iterator[tuple[Chunk, Chosen]]:

@@ -57,7 +57,7 @@ class TemporalCard:
         for chunk, chosen in self.gpu.watched(model, games):
             inside = self._inside(chunk, games)
             state = self._state(chunk, chosen, inside, weights)
-            decay = library.put(self.extra.decay[chunk.first:chunk.last], np.float64)
+            _, decay, _ = self._told(chunk)
             for some in together(inside, most):
                 part = inside[some]
                 sizes = part[:, 1] - part[:, 0]
@@ -75,7 +75,7 @@ class TemporalCard:
                     traces = [trace + bend[:, None] * row for trace, row in zip(traces, rows, strict=True)]
                 for a in range(stages):
                     for b in range(stages):
-                        found[a, :, b, :] += rows[a].T @ traces[b]
+                        found[a, :, b, :] += (rows[a].T @ traces[b])[:width, :width]
         return library.arrays.asnumpy(found).reshape(weights.size, weights.size)
 
     def squares(self, weights: np.ndarray) -> np.ndarray:
@@ -108,7 +108,7 @@ class TemporalCard:
     def _state(self, chunk: Chunk, chosen: Chosen, games: np.ndarray, weights: np.ndarray) -> State:
         library, arrays, scale = self.library, self.library.arrays, self.model.scale
         n, here = chunk.last - chunk.first, chunk.origin[chosen.order]
-        known, decay = (library.put(array[chunk.first:chunk.last], np.float64) for array in (self.extra.known, self.extra.decay))
+        known, decay, outcome = self._told(chunk)
         evaluation, _ = self.gpu.evaluated(chunk, chosen.order, self.model.table(weights), self.model.data.columns)
         found, told = arrays.tanh(scale * evaluation), known[here]
         free = arrays.isnan(told)
@@ -116,8 +116,16 @@ class TemporalCard:
         values[here] = arrays.where(free, found, told)
         slopes[here] = arrays.where(free, scale * (1 - found * found), 0.0)
         library.launch("scan", -(-len(games) // THREADS), library.put(games[:, 0], np.int32), library.put(games[:, 1], np.int32),
-                       len(games), values, chunk.outcome[chunk.place].astype(np.float64), decay, c)
+                       len(games), values, outcome, decay, c)
         return State(values, slopes, c)
+
+    def _told(self, chunk: Chunk) -> tuple[Any, Any, Any]:
+        """Known values, decays and outcomes in the order of the file, which stay with a chunk that stays."""
+        if chunk.extra is None or chunk.extra[0] is not self.extra:
+            known, decay = (self.library.put(array[chunk.first:chunk.last], np.float64)
+                            for array in (self.extra.known, self.extra.decay))
+            chunk.extra = self.extra, (known, decay, chunk.outcome[chunk.place].astype(np.float64))
+        return chunk.extra[1]
 
     def _rows(self, chunk: Chunk, order: Any, factor: Any, width: int) -> Any:
         return self.gpu.rows(chunk, order, factor, factor, self.model.data.columns, width)

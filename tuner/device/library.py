@@ -10,8 +10,10 @@ import numpy as np
 
 FOLDER = Path(__file__).with_name("kernels")
 SOURCES = ("position", "passes", "games")  # in the order in which they are compiled, as one
-KERNELS = ("arrange", "largest_sum", "loss_gradient", "evaluate", "objective_terms", "expand", "group_scores", "scan", "traces")
+KERNELS = ("arrange", "largest_sum", "loss_gradient", "fold", "evaluate", "objective_terms", "expand", "group_scores",
+           "scan", "traces")
 THREADS = 256  # of a block, as position.cu has it
+SHARED_BYTES = 16  # of shared memory for a column: its weight, its sums over a tile and over all
 ORDINARY = 48 << 10  # bytes of shared memory that a card gives without being asked
 
 

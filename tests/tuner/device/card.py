@@ -15,8 +15,8 @@ from tuner.device.library import KERNELS
 HEADER = Path(__file__).with_name("card.h")
 COMPILER = shutil.which("g++") or shutil.which("c++")
 KINDS = {np.int32: ctypes.c_int, np.int64: ctypes.c_longlong, np.float64: ctypes.c_double}
-ON_CARD = ("arange", "argsort", "bincount", "cumsum", "empty", "flatnonzero", "searchsorted", "sort", "sqrt", "stack", "take",
-           "tanh", "where", "zeros", "isnan")
+ON_CARD = ("arange", "argsort", "cumsum", "empty", "flatnonzero", "isnan", "ones", "searchsorted", "sort", "sqrt",
+           "stack", "take", "tanh", "where", "zeros")
 
 
 class CardArray(np.ndarray):

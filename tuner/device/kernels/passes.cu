@@ -1,14 +1,15 @@
 // Passes over positions one by one: evaluations, loss, gradient, dense rows.
 
-// Rows of a chunk as they come, raw_row[p] - base to raw_row[p + 1] - base, to the place and the eights of this file.
+// Rows of a chunk as they come, raw_row[p] - base to raw_row[p + 1] - base, to the place and the eights of this file. What
+// fills them up are counts of zero, of many columns: adding nothing to one place again and again would take its time too.
 extern "C" __global__ void arrange(const column_t *raw_index, const count_t *raw_count, const whole *raw_row, whole base,
-                                   const int *origin, int n, const int *row, column_t *index, count_t *count) {
+                                   const int *origin, int n, int columns, const int *row, column_t *index, count_t *count) {
     int lane = threadIdx.x % LANES, warps = blockDim.x / LANES;
     for (int p = blockIdx.x * warps + threadIdx.x / LANES; p < n; p += gridDim.x * warps) {
         whole from = raw_row[origin[p]] - base, here = (whole)row[p] * 8, room = (whole)row[p + 1] * 8 - here;
         whole length = raw_row[origin[p] + 1] - base - from;
         for (whole k = lane; k < room; k += LANES) {
-            index[here + k] = k < length ? raw_index[from + k] : 0;
+            index[here + k] = k < length ? raw_index[from + k] : (here + k) % columns;
             count[here + k] = k < length ? raw_count[from + k] : 0;
         }
     }
@@ -24,8 +25,7 @@ extern "C" __global__ void largest_sum(ROWS, const int *order, const int *tiles,
         for (int i = tiles[3 * t] + threadIdx.x / PARTS; i < tiles[3 * t + 1]; i += blockDim.x / PARTS)
             for (int k = row[order[i]] + part; k < row[order[i] + 1]; k += PARTS) {
                 Eight some = eight(index, count, k);
-                for (int m = 0; m < 8; m++)
-                    if (int times = count_of(some, m)) atomicAdd(sums + column_of(some, m), abs(times));
+                for (int m = 0; m < 8; m++) atomicAdd(sums + column_of(some, m), abs(count_of(some, m)));
             }
         __syncthreads();
         for (int c = threadIdx.x; c < columns; c += blockDim.x) {
@@ -95,10 +95,7 @@ loss_gradient(ROWS, const float *outcome, const float *weight, const int *order,
             for (int k = start; k < stop; k += PARTS) {
                 Eight some = eight(index, count, k);
 #pragma unroll
-                for (int m = 0; m < 8; m++) {
-                    int times = count_of(some, m);
-                    if (times) atomicAdd(sums + column_of(some, m), error * times);
-                }
+                for (int m = 0; m < 8; m++) atomicAdd(sums + column_of(some, m), error * count_of(some, m));
             }
         }
         __syncthreads();
@@ -119,6 +116,19 @@ loss_gradient(ROWS, const float *outcome, const float *weight, const int *order,
     }
     losses = warp_sum(losses);
     if (lane == 0) add(loss, losses);
+}
+
+// Add what `loss_gradient` found in one chunk to `gradient` (rows, width) and `loss`, and begin again from nothing.
+extern "C" __global__ void fold(whole *sums, whole *total, int rows, int columns, int width, double unit, double drawn_unit,
+                                double loss_unit, double *gradient, double *loss) {
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < rows * width; i += gridDim.x * blockDim.x) {
+        gradient[i] += sums[i] / (i % width > columns ? drawn_unit : unit);
+        sums[i] = 0;
+    }
+    if (blockIdx.x == 0 && threadIdx.x == 0) {
+        *loss += *total / loss_unit;
+        *total = 0;
+    }
 }
 
 // Evaluations (n,) of positions order[0..n), and widths of a draw, by weights (phases + 1, width), of which column `last` is
@@ -158,14 +168,14 @@ extern "C" __global__ void objective_terms(const float *outcome, const float *we
     }
 }
 
-// Rows (n, width), zero before: factor * x of positions order[0..n), with the intercept in column `last`, and `behind` in
-// the one behind it.
+// Rows (n, stride), zero before: factor * x of positions order[0..n), with the intercept in column `last`, and `behind` in
+// the one behind it where there are so many.
 extern "C" __global__ void expand(ROWS, const int *order, int n, const double *factor, const double *behind, int last, int width,
-                                  double *rows) {
+                                  int stride, double *rows) {
     int lane = threadIdx.x % LANES, warps = blockDim.x / LANES;
     for (int i = blockIdx.x * warps + threadIdx.x / LANES; i < n; i += gridDim.x * warps) {
         int p = order[i];
-        double *line = rows + (whole)i * width;
+        double *line = rows + (whole)i * stride;
         for (whole k = (whole)row[p] * 8 + lane; k < (whole)row[p + 1] * 8; k += LANES)
             if (count[k]) line[index[k]] = factor[i] * count[k];
         if (lane == 0) line[last] = factor[i];
