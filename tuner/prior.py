@@ -57,7 +57,7 @@ def empirical_prior(problem: Problem, places: Sequence[Place], allowed: np.ndarr
     `problem.precision` comes in for the other weights, as 1 / sd^2; the prior of the result is per position and divided
     by the design effect, which the result names. Of many games some tell all of this.
     """
-    whole, problem = problem, problem.on(some_games(problem))
+    whole, problem = problem, problem.on(runs_of_games(problem))
     groups = prior_groups(places, allowed & problem.free)
     given = problem.precision.ravel()
     sd = [FIRST_SD] * len(groups)
@@ -74,7 +74,7 @@ def empirical_prior(problem: Problem, places: Sequence[Place], allowed: np.ndarr
     return _with_prior(whole, groups, sd, given, effect), weights, matrix
 
 
-def some_games(problem: Problem) -> np.ndarray:
+def runs_of_games(problem: Problem) -> np.ndarray:
     """All games, or runs of neighbours from all over the data that hold about ENOUGH positions."""
     every = problem.positions // ENOUGH
     return problem.games if every < 2 else problem.games[np.arange(len(problem.games)) // RUN % every == 0]

@@ -137,12 +137,12 @@ class Problem:
         return float(found)
 
     @property
-    def size(self) -> int:
-        """Bytes of the data's nonzeros."""
+    def nonzero_bytes(self) -> int:
+        """Bytes of the data's nonzeros, which are most of it."""
         return 3 * len(self.data.index)
 
     def release(self) -> None:
-        if self.size > SMALL:
+        if self.nonzero_bytes > SMALL:
             self.data.release()
 
     def prior(self, weights: np.ndarray) -> float:

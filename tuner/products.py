@@ -64,10 +64,11 @@ def _add_products(vectors, order, dense, frequent, value, places, cursors, sums)
                 places[0, found], value[found] = j, number
                 cursors[1, j + 1] += 1
                 found += 1
+    cursors[0, n] = found
     for j in range(dense, k):
         cursors[1, j + 1] += cursors[1, j]
     for i in range(n):
-        for at in range(cursors[0, i], cursors[0, i + 1] if i + 1 < n else found):
+        for at in range(cursors[0, i], cursors[0, i + 1]):
             j = places[0, at]
             places[1, cursors[1, j]] = i
             cursors[1, j] += 1

@@ -26,6 +26,8 @@ from tuner.unit import entry, inner
 def scan(ranges, values, outcome, decay, c):
     """c_t = v_{t+1} - v_t + decay_t c_{t+1} for the positions of each range; behind the last stands the outcome."""
     for r in range(len(ranges)):
+        if ranges[r, 0] == ranges[r, 1]:
+            continue
         later, following = 0.0, np.float64(outcome[ranges[r, 1] - 1])
         for t in range(ranges[r, 1] - 1, ranges[r, 0] - 1, -1):
             later = following - values[t] + decay[t] * later

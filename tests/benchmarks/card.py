@@ -8,9 +8,7 @@ import tempfile
 from pathlib import Path
 
 from tuner.bench import Workload, met
-from tuner.bench.card import MOST, Comparison, random_games
-from tuner.bench.learning import whole_data
-from tuner.device.choose import the_card
+from tuner.bench.card import MOST, compared
 from tuner.engine import SAMPLES
 
 POSITIONS = 50_000_000
@@ -18,13 +16,9 @@ POSITIONS = 50_000_000
 
 def main(positions: int = POSITIONS) -> list[tuple[str, ...]]:
     """The lines of the table; AssertionError if the card finds something else than the processors."""
-    card = the_card()
     with tempfile.TemporaryDirectory() as folder:
         work = Workload("classic", SAMPLES, Path(folder))
-        comparison = Comparison(card, random_games(whole_data(work), positions, work.folder / "random"))
-        differences = comparison.differences()
-        assert max(differences.values()) < MOST, differences
-        assert comparison.same_bits()
+        comparison, differences = compared(work, positions)
         lines = [(line["what"].strip(), f"{line['value']:,.3g} {line['unit']}",
                   "" if line["target"] is None else f"{'<=' if line['at_most'] else '>='} {line['target']:,.3g}",
                   {None: "", True: "met", False: "short"}[met(line)],

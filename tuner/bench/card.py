@@ -137,14 +137,20 @@ class Comparison:
                 row(f"  Newton fit with standard errors, {len(result.history) - 1} iterations", fitting, "s", 10.0, True)]
 
 
+def compared(work: Workload, positions: int) -> tuple[Comparison, dict[str, float]]:
+    """A card and processors that agree on so many positions, and their differences. InputError if there is no card,
+    AssertionError if it finds something else or not the same twice."""
+    card = the_card()
+    comparison = Comparison(card, random_games(whole_data(work), positions, work.folder / "random"))
+    differences = comparison.differences()
+    if not max(differences.values()) < MOST or not comparison.same_bits():
+        raise AssertionError(f"{card.name} and {comparison.here.name} differ, or two runs do: {differences}")
+    return comparison, differences
+
+
 def passes_on_a_card(work: Workload) -> list[dict]:
     """A pass and a fit on a card; InputError if there is none."""
-    card = the_card()
-    comparison = Comparison(card, random_games(whole_data(work), SOME, work.folder / "random"))
-    different = {name: value for name, value in comparison.differences().items() if not value < MOST}
-    if different:
-        raise AssertionError(f"{card.name} and {comparison.here.name} differ: {different}")
-    return comparison.rows()
+    return compared(work, SOME)[0].rows()
 
 
 def seconds(work: Callable[[], object], times: int = 5) -> float:

@@ -21,7 +21,8 @@ class NoCard(Exception):
 
 
 def device_named(name: str, workers: int) -> Device:
-    """The processors, by so many threads, or a card; "auto" takes a card where there is one. InputError if "gpu" is none."""
+    """The processors, by so many threads, or a card; "auto" takes a card where there is one, which all processors
+    help. InputError if "gpu" is none."""
     if name == "gpu":
         return the_card()
     if name == "auto":

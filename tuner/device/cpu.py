@@ -20,6 +20,9 @@ GROUPS = 256  # whose scores are looked at together
 PORTIONS = 8  # of the groups: each has sums of its own
 LARGER = 4  # pieces for a matrix: each has sums of the matrix's size
 
+# of a piece of ranges: its first position, and for those that it spans what `tuner.passes.position_terms` gives
+TermsOf = Callable[[np.ndarray], tuple[int, np.ndarray]]
+
 
 @dataclass(frozen=True)
 class Processors:
@@ -83,8 +86,8 @@ def watched(results: Iterator[Any], model: Model, ranges: np.ndarray, size: int 
         model.progress(done, total)
 
 
-def score_products(model: Model, shape: tuple[int, int], terms_of: Callable[[np.ndarray], tuple[int, np.ndarray]],
-                   chosen: np.ndarray, workers: int) -> tuple[np.ndarray, int]:
+def score_products(model: Model, shape: tuple[int, int], terms_of: TermsOf, chosen: np.ndarray,
+                   workers: int) -> tuple[np.ndarray, int]:
     """As `Device.score_products` has them, of scores as for `game_scores`."""
     groups = len(model.groups[0])
     order, dense = order_of(next(game_scores(model, shape, terms_of, 0, min(GROUPS, groups))), chosen)
@@ -92,7 +95,7 @@ def score_products(model: Model, shape: tuple[int, int], terms_of: Callable[[np.
     return assembled(sums, order, chosen), groups
 
 
-def over_games(model: Model, shape: tuple[int, int], terms_of: Callable[[np.ndarray], tuple[int, np.ndarray]],
+def over_games(model: Model, shape: tuple[int, int], terms_of: TermsOf,
                function: Callable[[Iterator[np.ndarray]], np.ndarray], workers: int) -> np.ndarray:
     """The sum of function(batches of scores), as `game_scores` gives them, over portions of the groups of games."""
     groups = len(model.groups[0])
@@ -107,10 +110,10 @@ def over_games(model: Model, shape: tuple[int, int], terms_of: Callable[[np.ndar
     return found
 
 
-def game_scores(model: Model, shape: tuple[int, int], terms_of: Callable[[np.ndarray], tuple[int, np.ndarray]], low: int,
+def game_scores(model: Model, shape: tuple[int, int], terms_of: TermsOf, low: int,
                 high: int) -> Iterator[np.ndarray]:
     """Sums of residual * x of each game (or group of games with one identity), for groups low to high, some at a time: (n, d),
-    for weights of this shape. `terms_of` some whole games are as for `second_moments`; the residuals are row 0."""
+    for weights of this shape. `terms_of` is told of whole games; the residuals are row 0."""
     group, by_group = model.groups[1], model.by_group
     for begin in range(low, high, GROUPS):
         end = min(begin + GROUPS, high)
@@ -122,7 +125,7 @@ def game_scores(model: Model, shape: tuple[int, int], terms_of: Callable[[np.nda
         yield scores.reshape(end - begin, -1)
 
 
-def add_scores(model: Model, terms_of: Callable[[np.ndarray], tuple[int, np.ndarray]], games: np.ndarray, place: np.ndarray,
+def add_scores(model: Model, terms_of: TermsOf, games: np.ndarray, place: np.ndarray,
                scores: np.ndarray) -> None:
     """Add to scores[place] (of (n, stages, width)) those of some games, which are read at once."""
     data = model.data
@@ -148,8 +151,7 @@ def evaluated(model: Model, weights: np.ndarray, piece: np.ndarray) -> np.ndarra
 
 
 def position_terms(model: Model, weights: np.ndarray, piece: np.ndarray) -> tuple[int, np.ndarray]:
-    """The first position, and what the objective says of the positions that a piece of ranges spans: see
-    `passes.position_terms`."""
+    """`TermsOf` the objective."""
     base, size = int(piece[0, 0]), int(piece[-1, 1] - piece[0, 0])
     terms = np.zeros((5 if model.draws else 2, size))
     passes.position_terms(*model.arrays, model.table(weights), model.data.columns, piece, model.address, model.scale, base,
@@ -157,11 +159,10 @@ def position_terms(model: Model, weights: np.ndarray, piece: np.ndarray) -> tupl
     return base, terms
 
 
-def second_moments(model: Model, shape: tuple[int, int], terms_of: Callable[[np.ndarray], tuple[int, np.ndarray]],
+def second_moments(model: Model, shape: tuple[int, int], terms_of: TermsOf,
                    ranges: np.ndarray, workers: int = 1, pieces: Iterable[np.ndarray] | None = None) -> np.ndarray:
-    """(d, d) the sum of curvature * x x' over ranges of positions, for weights of this shape. `terms_of` a piece of them are
-    its first position, and for those that it spans what `passes.position_terms` gives; the curvatures are row 1. Pieces of
-    some other size can be given."""
+    """(d, d) the sum of curvature * x x' over ranges of positions, for weights of this shape. The curvatures are row 1 of
+    `terms_of`. Pieces of some other size can be given."""
     stages, width = shape
     pairs = [(a, b) for a in range(stages) for b in range(a, stages)]
     sums = np.zeros((len(pairs), width, width))

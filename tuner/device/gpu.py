@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from tuner.device.base import Model, TemporalPasses
-from tuner.device.chunks import Chosen, Chunk, Chunks, Slices, arranged
+from tuner.device.chunk import Chosen, Chunk, Packed, arranged
+from tuner.device.chunks import Chunks
 from tuner.device.library import SHARED_BYTES, THREADS, Library
 from tuner.parallel import processors
 from tuner.temporal import TemporalData
@@ -49,7 +51,7 @@ class Gpu:
             n, largest = len(chosen.order), self._chunks.heaviest * 2 * model.scale  # a residual is at most this
             tile = (2.0**TILE_BITS - 1 - chosen.largest) / (chosen.largest * largest)  # each is rounded by less than one
             units = tuple(map(np.float64, (tile, _unit(1000 * n * largest), _unit(1000 * n * self._chunks.heaviest))))
-            library.launch("loss_gradient", len(chosen.tiles), *chunk.rows, chunk.outcome, chunk.weight, chosen.order,
+            library.launch("loss_gradient", len(chosen.tiles), *chunk.rows, chunk.at.outcome, chunk.at.weight, chosen.order,
                            chosen.tiles, len(chosen.tiles), fixed, np.float64(step), constants, columns, table.shape[1],
                            OBJECTIVE_NUMBERS[model.objective], np.float64(model.scale), *units, sums, total,
                            shared=SHARED_BYTES * columns)
@@ -81,16 +83,14 @@ class Gpu:
         for chunk, chosen in self.watched(model, ranges):
             curvature, behind, rest = terms_of(chunk, chosen)
             root = arrays.sqrt(curvature)
-            for phase, (low, high) in enumerate(zip(chosen.ends[:-1].tolist(), chosen.ends[1:].tolist(), strict=True)):
-                for begin in range(low, high, most):
-                    some = slice(begin, min(begin + most, high))
-                    rows = self.rows(chunk, chosen.order[some], root[some], root[some] * behind[some], model.data.columns, width)
-                    part = (rows.T @ rows)[:width, :width]
-                    if model.draws:
-                        part[-1, -1] += rest[some].sum()
-                    for pair, (a, b) in enumerate(pairs):
-                        if share := float(model.shares[a, phase] * model.shares[b, phase]):
-                            sums[pair] += share * part
+            for phase, some in _of_one_phase(chosen, most):
+                rows = self.rows(chunk, chosen.order[some], root[some], root[some] * behind[some], model.data.columns, width)
+                part = (rows.T @ rows)[:width, :width]
+                if model.draws:
+                    part[-1, -1] += rest[some].sum()
+                for pair, (a, b) in enumerate(pairs):
+                    if share := float(model.shares[a, phase] * model.shares[b, phase]):
+                        sums[pair] += share * part
         matrix = np.empty((stages, width, stages, width))
         for (a, b), found in zip(pairs, arrays.asnumpy(sums), strict=True):
             matrix[a, :, b, :] = matrix[b, :, a, :] = found
@@ -150,7 +150,7 @@ class Gpu:
         order of its file; residuals are given by place."""
         library, groups = self._library, len(first) - 1
         rows = library.arrays.zeros((groups, shape[0] * shape[1]))
-        library.launch("group_scores", -(-groups // WARPS), *chunk.rows, chunk.phase, chunk.place, library.put(low, np.int32),
+        library.launch("group_scores", -(-groups // WARPS), *chunk.rows, chunk.at.phase, chunk.place, library.put(low, np.int32),
                        library.put(high, np.int32), library.put(first, np.int32), groups, residual, drawn, model.data.columns,
                        shape[1], library.put(model.shares, np.float64), model.phases, shape[0], rows)
         return rows
@@ -159,9 +159,8 @@ class Gpu:
         """See `Device`."""
         library, n = self._library, len(phase)
         nothing = np.zeros(n, np.float32)  # neither outcomes nor weights are looked at
-        given = Slices(*map(library.arrays.asarray, (index, count, row, phase, nothing, nothing)))
-        starts = np.concatenate([[0], np.cumsum(np.bincount(phase, minlength=len(table)))])
-        chunk = arranged(library, given, int(row[0]), starts, table.shape[1] - 1)
+        given = Packed(*map(library.arrays.asarray, (index, count, row, phase, nothing, nothing)))
+        chunk = arranged(library, given, int(row[0]), table.shape[1] - 1)
         values, _ = self.evaluated(chunk, chunk.place, table, table.shape[1] - 1)
         return library.arrays.asnumpy(values)
 
@@ -186,7 +185,7 @@ class Gpu:
         """Evaluations, and widths of a draw, of positions at some places of a chunk; by the weights of each phase."""
         arrays, n, weights = self._library.arrays, len(order), self._library.put(table, np.float64)
         evaluation, drawn = arrays.empty(n), arrays.zeros(n)
-        self._library.launch("evaluate", -(-n // GROUPS), *chunk.rows, chunk.phase, order, n, weights, last, table.shape[1],
+        self._library.launch("evaluate", -(-n // GROUPS), *chunk.rows, chunk.at.phase, order, n, weights, last, table.shape[1],
                              evaluation, drawn)
         return evaluation, drawn
 
@@ -194,7 +193,7 @@ class Gpu:
         """(5, n) what the objective says of chosen positions, in the order of `tuner.passes.position_terms`."""
         n = len(chosen.order)
         terms = self._library.arrays.empty((5, n))
-        self._library.launch("objective_terms", -(-n // THREADS), chunk.outcome, chunk.weight, chosen.order, n,
+        self._library.launch("objective_terms", -(-n // THREADS), chunk.at.outcome, chunk.at.weight, chosen.order, n,
                              OBJECTIVE_NUMBERS[model.objective], np.float64(model.scale),
                              *self.evaluated(chunk, chosen.order, model.table(weights), model.data.columns), terms)
         return terms
@@ -223,11 +222,18 @@ def _by_place(arrays: Any, chunk: Chunk, chosen: Chosen, values: Any) -> Any:
     return found
 
 
+def _of_one_phase(chosen: Chosen, most: int) -> Iterator[tuple[int, slice]]:
+    """A phase, and at most so many of the chosen positions that have it."""
+    for phase, (low, high) in enumerate(pairwise(chosen.ends.tolist())):
+        for begin in range(low, high, most):
+            yield phase, slice(begin, min(begin + most, high))
+
+
 def _batches(group: np.ndarray, most: int) -> Iterator[np.ndarray]:
     """Places of sorted group numbers, at most so many groups together."""
     starts = np.flatnonzero(np.diff(group, prepend=-1))
     edges = [*starts[::most].tolist(), len(group)]
-    for low, high in zip(edges[:-1], edges[1:], strict=True):
+    for low, high in pairwise(edges):
         yield np.arange(low, high)
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from tuner.device.base import Model
-from tuner.device.chunks import Chosen, Chunk
+from tuner.device.chunk import Chosen, Chunk
 from tuner.device.gpu import ROWS_BYTES, Gpu
 from tuner.device.library import THREADS, Library
 from tuner.ranges import together
@@ -50,33 +51,35 @@ class TemporalCard:
 
     def matrix(self, weights: np.ndarray, games: np.ndarray, exact: bool) -> np.ndarray:
         """See `TemporalPasses`."""
-        library, model, (stages, width) = self.library, self.model, weights.shape
-        found = library.arrays.zeros((stages, width, stages, width))
-        most = max(1, ROWS_BYTES // (8 * weights.size))
-        shares = library.put(model.shares, np.float64)
-        for chunk, chosen in self.gpu.watched(model, games):
+        stages, width = weights.shape
+        found = self.library.arrays.zeros((stages, width, stages, width))
+        for chunk, chosen in self.gpu.watched(self.model, games):
             inside = self._inside(chunk, games)
             state = self._state(chunk, chosen, inside, weights)
-            _, decay, _ = self._told(chunk)
-            for some in together(inside, most):
-                part = inside[some]
-                sizes = part[:, 1] - part[:, 0]
-                ends = np.cumsum(sizes)
-                places = library.put(np.repeat(part[:, 1] - ends, sizes) + np.arange(ends[-1]), np.int64)
-                order = chunk.place[places]
-                slope, value, c = state.slopes[places], state.values[places], state.c[places]
-                share = shares[:, chunk.phase[order]]
-                low, high, steps = library.put(ends - sizes, np.int32), library.put(ends, np.int32), decay[places]
-                rows = [self._rows(chunk, order, slope * share[stage], width) for stage in range(stages)]
-                traces = [self._traces(low, high, steps, row) for row in rows]
-                if exact:
-                    # d2v/de2 = -2 scale v v'; rows have v' in them twice
-                    bend = 2 * model.scale * value * c / library.arrays.where(slope > 0, slope, 1.0)
-                    traces = [trace + bend[:, None] * row for trace, row in zip(traces, rows, strict=True)]
-                for a in range(stages):
-                    for b in range(stages):
-                        found[a, :, b, :] += (rows[a].T @ traces[b])[:width, :width]
-        return library.arrays.asnumpy(found).reshape(weights.size, weights.size)
+            for some in together(inside, max(1, ROWS_BYTES // (8 * weights.size))):
+                rows, traces = self._rows_and_traces(chunk, inside[some], state, weights.shape, exact)
+                for a, b in product(range(stages), repeat=2):
+                    found[a, :, b, :] += (rows[a].T @ traces[b])[:width, :width]
+        return self.library.arrays.asnumpy(found).reshape(weights.size, weights.size)
+
+    def _rows_and_traces(self, chunk: Chunk, games: np.ndarray, state: State, shape: tuple[int, int],
+                         exact: bool) -> tuple[list[Any], list[Any]]:
+        """For each stage j (n, width or a little more) of the positions of some games of a chunk, and their traces y, of which
+        the matrix is the sum of j y'."""
+        library, (stages, width) = self.library, shape
+        sizes = games[:, 1] - games[:, 0]
+        ends = np.cumsum(sizes)
+        places = library.put(np.repeat(games[:, 1] - ends, sizes) + np.arange(ends[-1]), np.int64)
+        order, slope = chunk.place[places], state.slopes[places]
+        share = library.put(self.model.shares, np.float64)[:, chunk.at.phase[order]]
+        rows = [self._rows(chunk, order, slope * share[stage], width) for stage in range(stages)]
+        low, high, decay = library.put(ends - sizes, np.int32), library.put(ends, np.int32), self._told(chunk)[1][places]
+        traces = [self._traces(low, high, decay, row) for row in rows]
+        if exact:
+            # d2v/de2 = -2 scale v v'; rows have v' in them twice
+            bend = 2 * self.model.scale * state.values[places] * state.c[places] / library.arrays.where(slope > 0, slope, 1.0)
+            traces = [trace + bend[:, None] * row for trace, row in zip(traces, rows, strict=True)]
+        return rows, traces
 
     def squares(self, weights: np.ndarray) -> np.ndarray:
         """See `TemporalPasses`."""
@@ -124,7 +127,7 @@ class TemporalCard:
         if chunk.extra is None or chunk.extra[0] is not self.extra:
             known, decay = (self.library.put(array[chunk.first:chunk.last], np.float64)
                             for array in (self.extra.known, self.extra.decay))
-            chunk.extra = self.extra, (known, decay, chunk.outcome[chunk.place].astype(np.float64))
+            chunk.extra = self.extra, (known, decay, chunk.at.outcome[chunk.place].astype(np.float64))
         return chunk.extra[1]
 
     def _rows(self, chunk: Chunk, order: Any, factor: Any, width: int) -> Any:

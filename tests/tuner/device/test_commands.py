@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 
 import numpy as np
@@ -56,3 +57,20 @@ def test_finite_differences_run_on_the_processors(tmp_path):
     assert "passes run on cpu" in done(*options).err
     ran = tuner(*options, "--device", "gpu")
     assert ran.status == 2 and "finite differences run on the processors" in ran.err
+
+
+def test_bench(tmp_path, monkeypatch, small_pgn):
+    for name, value in (("CHECKED", 2000), ("COPIED", 1 << 20), ("SOME", 4000)):
+        monkeypatch.setattr(f"tuner.bench.card.{name}", value)
+    rows = json.loads(done("bench", "gpu", "--games", small_pgn, "--json").out)["rows"]
+    assert [row["unit"] for row in rows] == ["M positions/s", "GB/s", "s", "s"] and all(row["value"] > 0 for row in rows)
+
+
+def test_a_card_without_room_is_one_line(tmp_path, monkeypatch):
+    def full(*given, **more):
+        raise MemoryError("Out of memory allocating 512 bytes")
+
+    sys.modules["cupy"].argsort = full
+    ran = tuner("tune", "tictactoe/zero", tictactoe_file(tmp_path), "-o", tmp_path / "a.yaml", "--method", "logistic")
+    assert ran.status == 1 and ran.err.splitlines()[-1] == "tuner: out of memory: Out of memory allocating 512 bytes"
+    assert not (tmp_path / "a.yaml").exists()

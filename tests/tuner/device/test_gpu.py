@@ -173,6 +173,24 @@ def test_temporal_differences_too(tmp_path, folder, monkeypatch, trace, how):
 
 
 @needs_compiler
+def test_games_without_positions_change_nothing(tmp_path, folder, monkeypatch):
+    random, outcome = np.random.default_rng(1), np.repeat([1.0, -1.0, 0.0], 20)
+    counts, found = random.integers(-3, 4, (60, COLUMNS)), []
+    device = paper(monkeypatch, folder)
+    for name, lengths in (("with", [0, 20, 0, 20, 20, 0]), ("without", [20, 20, 20])):
+        sample = write_sample(tmp_path / name, counts.astype(np.int8), outcome, np.array(lengths))
+        extra = TemporalData(np.full(60, 0.7), np.full(60, np.nan))
+        for which in (device, Processors()):
+            problem = problem_on(sample, "mse", 2, which)
+            temporal = which.temporal(problem, extra)
+            weights = np.linspace(-50, 50, problem.start.size).reshape(problem.start.shape)
+            found.append(np.concatenate([temporal.equation(weights, problem.whole_games)[0],
+                                         temporal.matrix(weights, problem.whole_games, True).ravel()]))
+    for other in found[1:]:
+        np.testing.assert_allclose(other, found[0], rtol=1e-9, atol=1e-12 * np.abs(found[0]).max())
+
+
+@needs_compiler
 def test_more_parameters_than_a_block_has_memory_for_are_refused(sample, folder, monkeypatch):
     device = paper(monkeypatch, folder, shared=16 * COLUMNS - 1)
     problem = problem_on(sample, "cross-entropy", 2, device)
@@ -240,6 +258,7 @@ def test_the_benchmark_of_cards_runs(folder, monkeypatch, small_pgn):
 
     paper(monkeypatch, folder)
     monkeypatch.setattr("tuner.bench.card.CHECKED", 2000)
+    monkeypatch.setattr("tuner.bench.card.COPIED", 1 << 20)
     monkeypatch.setattr(benchmark, "SAMPLES", small_pgn)
     found = {what: (measured, beside) for what, measured, _, _, beside in benchmark.main(6000)}
     assert float(found.pop(next(what for what in found if what.startswith("largest")))[0]) < 1e-6

@@ -30,6 +30,7 @@ extern "C" __global__ void group_scores(ROWS, const byte *phase, const int *plac
 extern "C" __global__ void scan(const int *low, const int *high, int games, const double *values, const double *outcome,
                                 const double *decay, double *c) {
     for (int g = blockIdx.x * blockDim.x + threadIdx.x; g < games; g += gridDim.x * blockDim.x) {
+        if (low[g] == high[g]) continue;
         double later = 0.0, following = outcome[high[g] - 1];
         for (int t = high[g] - 1; t >= low[g]; t--) {
             later = following - values[t] + decay[t] * later;

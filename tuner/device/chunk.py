@@ -1,0 +1,101 @@
+"""Some whole games on a card, their positions in the order of their phases, and which of them are chosen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tuner.device.library import THREADS, Library
+
+EIGHT = 8  # nonzeros that are read at once
+FEW = 16  # times as many positions in a chunk: then those chosen are named one by one
+
+
+class Packed(NamedTuple):
+    """Positions p, whose nonzeros row[p] to row[p + 1] are of `index` and `count`; `row` counts from its first number in a
+    dataset's order, and whole eights from zero where a card has put them in its own."""
+
+    index: Any
+    count: Any
+    row: Any
+    phase: Any
+    outcome: Any
+    weight: Any
+
+
+@dataclass
+class Chunk:
+    """Positions first to last of a dataset on a card. Place p of those `at` hand is position first + origin[p], and
+    place[origin[p]] = p; both int32."""
+
+    first: int
+    last: int
+    at: Packed
+    origin: Any
+    place: Any
+    extra: Any = None  # what somebody else knows of its positions
+
+    @property
+    def rows(self) -> tuple[Any, Any, Any]:
+        """What kernels call ROWS."""
+        return self.at[:3]
+
+
+class Chosen(NamedTuple):
+    """Places (n,) int32 of positions in their chunk, ascending; tiles (t, 3) int32 of them: begin, end, phase; both on the card.
+    Those of phase f are ends[f]:ends[f + 1]. No column has a larger sum of absolute counts over a tile than `largest`."""
+
+    order: Any
+    tiles: Any
+    ends: np.ndarray
+    largest: int
+
+
+def arranged(library: Library, given: Packed, base: int, columns: int, first: int = 0) -> Chunk:
+    """A chunk of positions that are on the card in a dataset's order; `base` is their first number of `row`."""
+    arrays, n = library.arrays, len(given.phase)
+    # no two keys are alike, so that the order is the same in every run
+    origin = arrays.argsort(given.phase.astype(np.int64) * n + arrays.arange(n, dtype=np.int64)).astype(np.int32)
+    place = arrays.empty(n, np.int32)
+    place[origin] = arrays.arange(n, dtype=np.int32)
+    eights = (given.row[1:] - given.row[:-1] + EIGHT - 1) // EIGHT
+    row = arrays.zeros(n + 1, np.int32)
+    row[1:] = arrays.cumsum(eights[origin]).astype(np.int32)
+    size = EIGHT * max(1, int(row[-1]))  # one is read where a row has none
+    index, count = arrays.empty(size, np.uint16), arrays.empty(size, np.int8)
+    library.launch("arrange", -(-n // (THREADS // 32)), given.index, given.count, given.row, np.int64(base), origin, n,
+                   max(1, columns), row, index, count)
+    return Chunk(first, first + n, Packed(index, count, row, given.phase[origin], given.outcome[origin], given.weight[origin]),
+                 origin, place)
+
+
+def choose(library: Library, chunk: Chunk, ranges: np.ndarray, starts: np.ndarray, columns: int) -> Chosen:
+    """The positions of some ranges, which do not overlap; `starts` (phases + 2,) are the first places of each phase."""
+    arrays = library.arrays
+    low, high = np.clip(ranges, chunk.first, chunk.last).T - chunk.first
+    low, high = low[low < high], high[low < high]
+    sizes = high - low
+    if FEW * sizes.sum() < len(chunk.origin):
+        offsets = np.repeat(high - np.cumsum(sizes), sizes) + np.arange(sizes.sum())
+        order = arrays.sort(chunk.place[library.put(offsets, np.int64)])
+    else:
+        marks = arrays.zeros(len(chunk.origin) + 1, np.int32)
+        marks[library.put(low, np.int64)] += 1  # ranges begin, and end, in different places: none is lost
+        marks[library.put(high, np.int64)] -= 1
+        order = arrays.flatnonzero((arrays.cumsum(marks[:-1]) > 0)[chunk.origin]).astype(np.int32)
+    ends = arrays.asnumpy(arrays.searchsorted(order, library.put(starts, np.int32)))
+    tiles, largest = library.put(_tiles(ends), np.int32), arrays.zeros(1, np.int32)
+    library.launch("largest_sum", len(tiles), *chunk.rows, order, tiles, len(tiles), columns, largest, shared=4 * columns)
+    return Chosen(order, tiles, ends, max(1, int(largest[0])))
+
+
+def _tiles(ends: np.ndarray) -> np.ndarray:
+    """(t, 3): begin, end, phase of at most THREADS positions of one phase."""
+    found = []
+    for phase, (low, high) in enumerate(pairwise(ends)):
+        begin = np.arange(low, high, THREADS)
+        found.append(np.stack([begin, np.minimum(begin + THREADS, high), np.full(len(begin), phase)], axis=1))
+    return np.concatenate(found)
