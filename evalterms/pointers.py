@@ -27,6 +27,12 @@ def words_at(array):
     return array
 
 
+@jit.intrinsic(types.CPointer(types.float64), (types.Array(types.float64, 1, "C"),), _address)
+def numbers_at(array):
+    """Address of a float64 array."""
+    return array
+
+
 def _nonzero(builder, values):
     lanes = ir.VectorType(ir.IntType(32), 64)
     place = builder.bitcast(builder.gep(values[0], [values[1]]), lanes.as_pointer())

@@ -11,6 +11,15 @@
 
 `us` and `them` are the two sides as seen by `us`, who moves up the board; the framework calls the function for both
 sides and subtracts. A term counts, it never scores: weights belong to the parameter file.
+
+Where what is counted matters more than in proportion, a term says through which function a side's weighted counts go:
+
+    @danger.through
+    def quadratic(total):
+        return total * abs(total) / 100.0
+
+`total` is the sum of weight * count of one side in one stage, in centipawns, and so is the result. Such a term is not
+linear in its numbers: they are learned by finite differences of the compiled evaluation.
 """
 
 from __future__ import annotations
@@ -70,6 +79,7 @@ class Term:
     parameters: list[Parameter] = field(default_factory=list)
     function: Callable | None = None
     documentation: str = ""
+    curve: Callable | None = None  # of a side's weighted counts, None: they count in proportion
 
     def __post_init__(self) -> None:
         if not _NAME.match(self.name):
@@ -94,7 +104,15 @@ class Term:
     def counts(self, function: Callable) -> Callable:
         """Decorate the function that counts this term's parameters."""
         self.documentation = (function.__doc__ or "").strip()
-        # compiled once for each kind of emitter, and inlined so that the score stays in a register
-        self.function = function if jit.PLAIN else numba.njit(
-            **jit.OPTIONS, pipeline_class=InnerCompiler, forceinline=True)(function)
+        self.function = _compiled(function)
         return self.function
+
+    def through(self, function: Callable) -> Callable:
+        """Decorate the function (float64 to float64, centipawns) that a side's weighted counts of one stage go through."""
+        self.curve = _compiled(function)
+        return self.curve
+
+
+def _compiled(function: Callable) -> Callable:
+    """Compiled once for each kind of argument, and inlined so that the score stays in a register."""
+    return function if jit.PLAIN else numba.njit(**jit.OPTIONS, pipeline_class=InnerCompiler, forceinline=True)(function)

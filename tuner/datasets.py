@@ -14,7 +14,7 @@ from tuner.dataset import open_dataset
 from tuner.describe import report_line
 from tuner.engine import load_engine, quiescence_of
 from tuner.layout import Layout, Place
-from tuner.options import read_options
+from tuner.options import QUIESCENCE, read_options
 from tuner.progress import Display
 from tuner.split import split_games
 from tuner.summary import summarise, summary_lines
@@ -38,7 +38,7 @@ def build(sources: list[str], arguments: argparse.Namespace) -> dict:
     with Display() as display:
         display.begin("reading")
         data, report = build_dataset(engine, sources, target, read_options(arguments),
-                                     quiescence_of(engine, arguments.quiescence), display.note, display.reading)
+                                     quiescence_of(engine, arguments.quiescence or QUIESCENCE), display.note, display.reading)
         display.note(report_line(report.total))
     result = {"dataset": str(target), "games": data.games, "positions": data.positions, "read": asdict(report.total)}
     if not arguments.json:

@@ -7,12 +7,15 @@ import shlex
 import sys
 from pathlib import Path
 
-from games.record import ReadReport
+from games.record import Game, ReadReport
 from tuner import __version__
 from tuner.dataset import Dataset
-from tuner.findings import advice, draws_of, held_out_change, ratios_of
+from tuner.findings import advice, draws_of, evaluation_noise, held_out_change, held_out_results, ratios_of
 from tuner.fit import FitResult
+from tuner.problem import Problem
 from tuner.tune_options import TuneOptions
+
+MATCH_DEPTH, MATCH_GAMES = 4, 400  # of the match that decides
 
 
 def report_line(report: ReadReport) -> str:
@@ -28,45 +31,60 @@ def report_line(report: ReadReport) -> str:
     return text
 
 
-def describe(start: str, output: Path, data: Dataset, options: TuneOptions, result: FitResult) -> dict:
-    """A fit as plain data, for the parameter file and for --json."""
+def describe(start: str, output: Path, data: Dataset, options: TuneOptions, result: FitResult, game: Game,
+             on_results: tuple[Problem, Problem | None] | None) -> dict:
+    """A fit as plain data, for the parameter file and for --json; options are resolved."""
 
     def known(value: float) -> float | None:
         return None if math.isnan(value) else round(value, 7)
 
-    change = held_out_change(result)
+    on_own = held_out_change(result)
+    change = held_out_results(result, on_results) if on_results else on_own
+    noise = evaluation_noise(result) if options.gradient == "analytic" else None
+    used = {"depth": options.depth, "lambda": options.trace, "gradient": options.gradient, "step": options.step}
     return {
         "command": "tuner " + shlex.join(sys.argv[1:]), "version": __version__, "seed": options.seed, "start": str(start),
         "output": str(output), **({"run": str(options.run)} if options.run else {}),
         "data": data.manifest["sources"], "method": options.method,
-        **({"depth": options.depth, "lambda": options.trace or 0.0} if options.method != "logistic" else {}),
+        **{key: value for key, value in used.items() if value not in (None, "analytic")},
         "loss": result.problem.objective, "learner": options.learner, "iterations": len(result.history) - 1,
+        "converged": result.convergence.converged, "gradient_norm": float(f"{result.convergence.gradient_norm:.3g}"),
         "games": result.games, "positions": result.positions,
         "loss_before": known(result.loss_before), "loss_after": known(result.loss_after),
         "held_out_games": result.held_out_games, "held_out_positions": result.held_out_positions,
         "held_out_before": known(result.held_out_before), "held_out_after": known(result.held_out_after),
+        "held_out_results": change and dict(change),
         "scale": round(result.parameters.scale, 8), "intercept": [round(float(v), 2) for v in result.intercept],
-        "prior": options.trust or "none", "design_effect": round(result.design_effect, 3),
+        "prior": options.prior or "none", "design_effect": round(result.design_effect, 3),
         "null_directions": result.null_directions, "never_applied": result.never_applied,
-        "held_out_change": change,
+        "held_out_change": on_own, **({"evaluation_noise": round(noise, 2)} if noise is not None else {}),
         **({"draws": draws_of(result, result.parameters.stages)} if result.problem.draws else {}),
-        "ratios": ratios_of(result.uncertainty, result.weights, result.parameters.layout), "advice": advice(result, change)}
+        "ratios": ratios_of(result.uncertainty, result.weights, result.parameters.layout),
+        "advice": advice(result, change, noise, options.method),
+        "compare": _command("diff", start, output, options), **(
+            {"match": _command("match", output, start, options) + f" --depth {MATCH_DEPTH} --games {MATCH_GAMES}"}
+            if game.searcher is not None else {})}
+
+
+def _command(name: str, a: object, b: object, options: TuneOptions) -> str:
+    """A command on two parameter files, with the term files that they need."""
+    return shlex.join(["tuner", name, str(a), str(b), *(word for path in options.terms for word in ("--terms", str(path)))])
 
 
 def result_lines(result: dict) -> list[str]:
-    """A result for people."""
+    """A result for people; the last line is what to do next."""
     lines = [f"wrote {result['output']}: {result['games']:,} games, {result['positions']:,} positions, "
-             f"{result['iterations']} iterations of {result['learner']}",
-             f"loss      {result['loss_before']:.5f} -> {result['loss_after']:.5f}  ({result['loss']})"]
-    if result["held_out_games"]:
-        change = result["held_out_change"]
-        interval = ""
-        if change["low"] is not None:
-            interval = f", change {change['difference']:+.5f} [{change['low']:+.5f}, {change['high']:+.5f}]"
-        lines.append(f"held out  {result['held_out_before']:.5f} -> {result['held_out_after']:.5f}{interval}  "
-                     f"({result['held_out_games']:,} games of other openings)")
-        if result["held_out_after"] > result["held_out_before"]:
-            lines.append("the held-out games are predicted worse than before: too few games for so many free weights?")
+             f"{result['iterations']} iterations of {result['learner']}"]
+    own, results = result["held_out_change"], result["held_out_results"]
+    searched = result["method"] == "rootstrap"
+    if results:
+        loss = "log loss of their results" if searched else result["loss"]
+        lines.append(f"results   {_changed(results)}  ({results['games']:,} held-out games of other openings, {loss})")
+    if own and searched:
+        lines.append(f"search    {_changed(own)}  (the same positions, by the values that searches found)")
+    if not results:
+        lines.append(f"loss      {result['loss_before']:.5f} -> {result['loss_after']:.5f}  "
+                     f"({result['loss']} of the games learned from; none were held out)")
     if result["ratios"]:
         unit = result["ratios"][0]["to"]
         lines.append(f"values    in units of {unit}: " + ", ".join(
@@ -78,5 +96,13 @@ def result_lines(result: dict) -> list[str]:
     lines += result["advice"]
     if result.get("run"):
         lines.append(f"look at it: tuner report {shlex.quote(result['run'])}")
-    lines.append(f"see what changed: tuner diff {shlex.quote(result['start'])} {shlex.quote(result['output'])}")
+    lines.append(f"see what changed: {result['compare']}")
+    if result.get("match"):
+        lines.append(f"see whether it is better: {result['match']}")
     return lines
+
+
+def _changed(change: dict) -> str:
+    interval = f", change {change['difference']:+.5f} [{change['low']:+.5f}, {change['high']:+.5f}]" \
+        if change["low"] is not None else ""
+    return f"{change['before']:.5f} -> {change['after']:.5f}{interval}"

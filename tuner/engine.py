@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from evalterms.compose import Composition, compose, load_terms
-from evalterms.emit import UNIT, pack
+from evalterms.emit import UNIT, interleaved, pack
 from games.record import Game, find
 from games.search.searcher import Searcher
 from games.streams import InputError
@@ -57,7 +57,12 @@ class Engine:
 
     def evaluate_many(self, positions: np.ndarray, parameters: Parameters, workers: int = 1, device: Device = CPU) -> np.ndarray:
         """As `evaluate`, by dot products of coefficients and weights, as the passes over datasets do it: exact, where `evaluate`
-        rounds each weight to steps of 1/256 centipawn. Any number of positions, counted by as many threads."""
+        rounds each weight to steps of 1/256 centipawn. Any number of positions, counted by as many threads. Terms that are not
+        linear have no coefficients: with them it is the compiled evaluation in double precision, on the CPU."""
+        if self.composition.curved:
+            parts = in_order(lambda begin: self.values(positions[begin:begin + AT_ONCE], parameters.weights),
+                             range(0, len(positions), AT_ONCE), workers)
+            return np.concatenate([np.zeros(0), *parts])
         columns = self.layout.size
         table = np.zeros((self.phases + 1, columns + 1))
         table[:, :columns] = shares_of(np.arange(self.phases + 1), self.phases, len(parameters.weights)).T @ parameters.weights
@@ -67,6 +72,21 @@ class Engine:
             return device.evaluate(rows.index, rows.count, np.concatenate([[0], rows.ends]), rows.phase, table)
 
         return np.concatenate([np.zeros(0), *in_order(work, range(0, len(positions), AT_ONCE), workers)])
+
+    def values(self, positions: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        """Evaluations (n,) in centipawns, first player's view, of positions (n, words) with weights (stages, columns), by the
+        compiled evaluation in double precision."""
+        out = np.zeros(len(positions))
+        self.composition.glue.values(np.ascontiguousarray(positions), interleaved(weights), len(self.composition.terms), out)
+        return out
+
+    def changes(self, positions: np.ndarray, index: np.ndarray, ends: np.ndarray, weights: np.ndarray, step: float) -> np.ndarray:
+        """(k, stages, 2) how much `values` change where the weight of column index[k], of the position whose columns end at
+        `ends`, moves by a step in centipawns: up and down."""
+        out = np.empty(2 * len(weights) * len(index))
+        self.composition.glue.moved(np.ascontiguousarray(positions), ends, index, self.composition.term_of, len(weights),
+                                    interleaved(weights), step, out)
+        return out.reshape(len(index), len(weights), 2)
 
     def searcher(self, parameters: Parameters, playing: bool = True, megabytes: int = 16, lean: bool = True) -> Searcher:
         """A search with these parameters; InputError if the game has none. See games.search.searcher.

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
-from tuner.dataset import Dataset
 from tuner.fit import FitResult
 from tuner.identify import identify
-from tuner.judge import calibration, change_of_loss
+from tuner.judge import Change, calibration, change_of_loss
 from tuner.layout import Layout
+from tuner.problem import Problem
 from tuner.quantile import FEW_GAMES
 from tuner.uncertainty import Uncertainty, ratios
 
 HALF = 4  # times as many games have half the error
+APART = 1.2  # a ratio of errors, clustered and not, that is worth a sentence
+NOISY = 20.0  # centipawns of sampling noise in evaluations, which cost about 30 Elo in matches
+SAMPLE = 2000  # positions whose evaluation's noise is computed
 
 
 def ratios_of(found: Uncertainty | None, weights: np.ndarray, layout: Layout) -> list[dict]:
@@ -27,12 +31,32 @@ def ratios_of(found: Uncertainty | None, weights: np.ndarray, layout: Layout) ->
              "high": round(line.high, 4)} for line in ratios(found, weights, [place.first for place in places])]
 
 
-def held_out_change(result: FitResult) -> dict | None:
-    """How much the mean loss of held-out positions changed, with its interval."""
-    if result.held_out is None or not result.held_out.positions:
+def results_problems(result: FitResult, results: np.ndarray | None) -> tuple[Problem, Problem | None] | None:
+    """The problems learned from and held out with the `results` (n,) of games for outcomes, and the cross-entropy for loss; None
+    where the fit's own outcomes are the results."""
+    if results is None:
         return None
-    change = change_of_loss(result.held_out, result.problem.start, result.weights)
-    return {"difference": round(change.value, 7), "low": _known(change.low), "high": _known(change.high)}
+    return tuple(part and replace(part, data=replace(part.data, outcome=results), objective="cross-entropy")
+                 for part in (result.problem, result.held_out))
+
+
+def held_out_change(result: FitResult) -> dict | None:
+    """How the mean loss of held-out positions changed, by the targets that the fit had, with an interval for the change."""
+    return _change(result, result.held_out)
+
+
+def held_out_results(result: FitResult, on_results: tuple[Problem, Problem | None] | None) -> dict | None:
+    """The same by the results of the games; see `results_problems`."""
+    return _change(result, on_results[1] if on_results else result.held_out)
+
+
+def _change(result: FitResult, held_out: Problem | None) -> dict | None:
+    if held_out is None or not held_out.positions:
+        return None
+    change: Change = change_of_loss(held_out, result.problem.start, result.weights)
+    return {"before": round(change.before, 7), "after": round(change.after, 7), "difference": round(change.difference.value, 7),
+            "low": _known(change.difference.low), "high": _known(change.difference.high), "games": change.games,
+            "positions": change.positions}
 
 
 def draws_of(result: FitResult, stages: tuple[str, ...]) -> dict | None:
@@ -45,44 +69,75 @@ def draws_of(result: FitResult, stages: tuple[str, ...]) -> dict | None:
             "errors": {stage: _known(error, 2) for stage, error in zip(stages, errors, strict=True)}}
 
 
-def findings(result: FitResult, plain: dict, data: Dataset, layout: Layout) -> dict:
-    """Everything but what needs the games themselves, as plain data; `plain` is what is said of the fit already."""
-    judged = result.held_out if result.held_out and result.held_out.positions else result.problem
+def findings(result: FitResult, plain: dict, summary: dict, layout: Layout,
+             on_results: tuple[Problem, Problem | None] | None) -> dict:
+    """Everything but what needs the games themselves, as plain data; `plain` is what is said of the fit already, `summary` that
+    of `tuner.summary`."""
     stages = result.parameters.stages
+    own = (result.problem, result.held_out)
     return {"result": plain, **{key: plain.get(key) for key in ("held_out_change", "ratios", "draws", "advice")},
-            "calibration": {"before": calibration(judged, result.problem.start), "after": calibration(judged, result.weights)},
+            "calibration": {"results": _calibration(result, on_results or own),
+                            "targets": _calibration(result, own) if on_results else None},
             "identifiability": identify(result.problem, result.matrix, result.gauge, layout, stages),
-            "summary": summary_of(data)}
+            "summary": {"results": summary["games_by_result"], "phases": summary["positions_by_phase"]}}
 
 
-def summary_of(data: Dataset) -> dict:
-    """Results of the games, and how many positions there are of each phase."""
-    first = np.sign(data.outcome[data.first[:-1][np.diff(data.first) > 0]]).astype(int)
-    return {"results": {"win": int((first > 0).sum()), "draw": int((first == 0).sum()), "loss": int((first < 0).sum())},
-            "phases": np.bincount(data.phase, minlength=data.manifest["phases"] + 1).tolist()}
+def _calibration(result: FitResult, problems: tuple[Problem, Problem | None]) -> dict:
+    """On held-out games where there are any."""
+    learned, held_out = problems
+    judged = held_out if held_out is not None and held_out.positions else learned
+    return {"before": calibration(judged, result.problem.start), "after": calibration(judged, result.weights)}
 
 
-def advice(result: FitResult, change: dict | None) -> list[str]:
-    """What a reader should know before believing the numbers; `change` is that of the held-out loss."""
+def evaluation_noise(result: FitResult) -> float | None:
+    """The standard deviation that sampling noise gives to evaluations of positions, in centipawns: what fits to other games of
+    the same kind would differ by. The root mean square over some positions; None without errors.
+
+    Only differences between positions matter for play: what is common to all of them is left out.
+    """
+    found, problem = result.uncertainty, result.problem
+    if found is None or not problem.positions:
+        return None
+    games = problem.games[np.linspace(0, len(problem.games) - 1, min(len(problem.games), SAMPLE)).astype(int)]
+    places = problem.data.first[games] + (np.diff(problem.data.first)[games] // 2)
+    places = places[places < problem.data.positions]
+    rows = np.zeros((len(places), *problem.start.shape))
+    for i, place in enumerate(places):
+        low, high = problem.data.row[place:place + 2]
+        share = problem.shares[:, problem.data.phase[place]]
+        rows[i][:, problem.data.index[low:high]] = np.outer(share, problem.data.count[low:high])
+    x = rows.reshape(len(places), -1)[:, found.coordinates]
+    x -= x.mean(axis=0)
+    return float(np.sqrt(max(np.einsum("ij,jk,ik->i", x, found.noise, x, optimize=True).mean(), 0.0)))
+
+
+def advice(result: FitResult, change: dict | None, noise: float | None, method: str) -> list[str]:
+    """What a reader should know before believing the numbers; `change` is that of the held-out loss on results."""
     lines, games = [], result.games
+    if not result.convergence.converged:
+        lines.append(f"the fit did not converge: {result.convergence.remains}; give it more --iterations, or --learner newton")
     if result.uncertainty and games:
         lines.append(f"halving the standard errors takes about {(HALF - 1) * games:,} more games of this kind")
         inflation = _inflation(result.uncertainty)
-        if inflation:
-            lines.append(f"errors that took positions for independent would be {max(inflation, 1 / inflation):.1f} times too "
-                         + ("small" if inflation >= 1 else "large"))
+        if result.positions > 1.5 * games and inflation and not 1 / APART < inflation < APART:
+            lines.append(f"standard errors that took positions for independent would be {max(inflation, 1 / inflation):.1f} "
+                         f"times too {'small' if inflation >= 1 else 'large'}")
         if games < FEW_GAMES:
             lines.append(f"only {games} games: intervals reach further (Student's t), and are rough all the same")
     if change and change["high"] is not None:
         if change["low"] <= 0 <= change["high"]:
-            lines.append("the held-out games do not tell whether the learned values predict better")
+            lines.append("the results of held-out games do not tell whether the learned values predict better")
         elif change["low"] > 0:
-            lines.append("the learned values predict the held-out games worse: do not use them")
+            lines.append("the learned values predict the results of held-out games worse")
+    if noise is not None and noise > NOISY and method == "logistic":
+        lines.append(f"expect to lose a match: sampling noise alone moves evaluations by {noise:.0f} centipawns (standard "
+                     f"deviation), because the results of {games:,} games set {len(result.gauge.coordinates):,} weights; "
+                     "learn from searches (--method rootstrap), from more games, or with a narrower --prior")
     return lines
 
 
 def _inflation(found: Uncertainty) -> float | None:
-    """The median ratio of clustered to naive errors."""
+    """The median ratio of clustered to unclustered errors."""
     known = (found.naive > 0) & (found.sampling > 0)
     return float(np.median(found.sampling[known] / found.naive[known])) if known.any() else None
 

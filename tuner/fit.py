@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
+from typing import NamedTuple
 
 import numpy as np
 
@@ -17,17 +18,18 @@ from tuner.draws import DRAW_MODELS, NARROWEST, start_of
 from tuner.gauge import Gauge, find_gauge
 from tuner.layout import Layout
 from tuner.learners import LEARNERS
-from tuner.learners.base import LearnerOptions, Record
-from tuner.learners.newton import newton
+from tuner.learners.base import LearnerOptions, Record, objective_gradient
+from tuner.learners.newton import newton, newton_step
 from tuner.parameters import LARGEST_WEIGHT, Parameters
 from tuner.prior import empirical_prior
 from tuner.problem import Problem
 from tuner.ranges import ahead, ranges_of
-from tuner.scale import fit_scale
+from tuner.scale import fit_scale, scale_lines
 from tuner.split import split_games
 from tuner.uncertainty import Uncertainty, standard_errors
 
 DRAWS = "draws"  # of the losses: the better one of the draw models
+CONVERGED = 1e-5  # of the objective: what a converged fit may still have to gain
 
 
 @dataclass(frozen=True)
@@ -50,6 +52,15 @@ class FitOptions:
     progress: Callable[[int, int], None] = lambda done, total: None  # of a pass, in positions
 
 
+class Convergence(NamedTuple):
+    """Whether a fit came to its end: the norm of the gradient of the objective (loss a position and prior, by weights in
+    centipawns; of an equation what is left of it), and what remains, in words, where it did not."""
+
+    converged: bool
+    gradient_norm: float
+    remains: str = ""
+
+
 @dataclass(frozen=True)
 class FitResult:
     """What a fit found: learned `parameters`; the `problem` on the games learned from, with its prior, and on those `held_out`;
@@ -64,6 +75,7 @@ class FitResult:
     gauge: Gauge
     uncertainty: Uncertainty | None
     history: list[dict]
+    convergence: Convergence
 
     @property
     def intercept(self) -> np.ndarray:
@@ -186,10 +198,10 @@ def fit(data: Dataset, parameters: Parameters, layout: Layout, phases: int, opti
     problem = make_problem(data, parameters, options, train, phases, scale)
     if options.fit_scale and parameters.weights.any():
         found = fit_scale(problem)
-        if found is None:
-            note(f"the starting values do not predict the results: scale stays at {scale:g}")
-        else:
-            scale = found
+        for line in scale_lines(found, scale):
+            note(line)
+        if found is not None:
+            scale = found.value
             problem = make_problem(data, parameters, options, train, phases, scale)
     learn = LEARNERS[options.learner]
     if options.prior is not None or parameters.prior:
@@ -203,13 +215,27 @@ def fit(data: Dataset, parameters: Parameters, layout: Layout, phases: int, opti
     weights = learn(problem, options.learning, record)
 
     matrix = problem.gauss_newton(weights)
+    convergence = convergence_of(problem, weights, matrix)
     gauge = find_gauge(problem, matrix, layout.places)
     weights = gauge.restore(problem, weights)
     uncertainty = standard_errors(problem, weights, matrix, gauge) if options.errors else None
     if problem.draws and options.fit_scale:  # what a centipawn means to a reader without draws
-        scale = fit_scale(replace(problem, start=weights)) or scale
+        found = fit_scale(replace(problem, start=weights))
+        scale = found.value if found else scale
     return FitResult(learned(parameters, weights, uncertainty, scale), problem, held_out, weights, matrix, gauge, uncertainty,
-                     record.history)
+                     record.history, convergence)
+
+
+def convergence_of(problem: Problem, weights: np.ndarray, matrix: np.ndarray) -> Convergence:
+    """By what one more step of Newton's method would gain, whoever the learner was and however it stopped."""
+    value, gradient = objective_gradient(problem, weights)
+    step, gain = newton_step(problem, weights, gradient, matrix)
+    moving = step != 0
+    norm = float(np.linalg.norm(gradient[moving]))
+    if gain <= CONVERGED * value:
+        return Convergence(True, norm)
+    return Convergence(False, norm, f"one more Newton step would lower the objective by {gain:.2g} and move a weight by up to "
+                                    f"{np.abs(step).max():.1f} centipawns")
 
 
 def learned(parameters: Parameters, weights: np.ndarray, uncertainty: Uncertainty | None, scale: float) -> Parameters:

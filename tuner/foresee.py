@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from tuner.dataset import Dataset
 from tuner.findings import HALF, ratios_of
-from tuner.fit import FitOptions, make_problem
+from tuner.fit import DRAWS, FitOptions, make_problem
 from tuner.gauge import find_gauge
 from tuner.identify import identify
 from tuner.layout import Layout
@@ -24,10 +26,12 @@ def foresee(data: Dataset, parameters: Parameters, layout: Layout, phases: int, 
 
     Errors are those of the starting values, by the games' own results: what a fit will find is not known yet.
     """
+    if options.loss == DRAWS:
+        options = replace(options, loss="ordered")  # either model of draws: which one is better only a fit can say
     train, held = split_games(data, options.held_out, options.seed)
     problem = make_problem(data, parameters, options, train if len(train) else held, phases, parameters.scale)
     if options.fit_scale and parameters.weights.any() and (scale := fit_scale(problem)):
-        problem = make_problem(data, parameters, options, problem.games, phases, scale)
+        problem = make_problem(data, parameters, options, problem.games, phases, scale.value)
     matrix = problem.gauss_newton(problem.start)
     gauge = find_gauge(problem, matrix, layout.places)
     found = standard_errors(problem, problem.start, matrix, gauge)

@@ -1,4 +1,4 @@
-"""Is it worth it: losses of whole games before and after, and predicted against actual scores; intervals clustered by game."""
+"""Loss before and after, and predicted against actual scores, with intervals clustered by game."""
 
 from __future__ import annotations
 
@@ -57,14 +57,27 @@ def some_games(problem: Problem) -> np.ndarray:
     return problem.games[::max(1, problem.positions // LARGEST)]
 
 
-def change_of_loss(problem: Problem, before: np.ndarray, after: np.ndarray) -> Interval:
-    """The mean loss of a position with the weights `after` less that with those `before`."""
+class Change(NamedTuple):
+    """Mean losses of a position with the weights before and after, their difference, and of how many games and positions."""
+
+    before: float
+    after: float
+    difference: Interval
+    games: int
+    positions: int
+
+
+def change_of_loss(problem: Problem, before: np.ndarray, after: np.ndarray) -> Change:
+    """The mean loss of a position with two sets of weights, and the change from one to the other."""
     games = some_games(problem)
-    sums, counts = np.zeros(len(games)), np.diff(problem.data.first)[games].astype(float)
+    sums, counts = np.zeros((2, len(games))), np.diff(problem.data.first)[games].astype(float)
     starts = problem.data.first[games]
-    for old, new in zip(looks(problem, before, games), looks(problem, after, games), strict=True):
-        np.add.at(sums, np.searchsorted(starts, old.place, side="right") - 1, new.loss - old.loss)
-    return mean_of_clusters(*by_identity(problem.data.game[games], sums, counts))
+    for both in zip(looks(problem, before, games), looks(problem, after, games), strict=True):
+        for line, look in zip(sums, both, strict=True):
+            np.add.at(line, np.searchsorted(starts, look.place, side="right") - 1, look.loss)
+    difference = mean_of_clusters(*by_identity(problem.data.game[games], sums[1] - sums[0], counts))
+    old, new = sums.sum(axis=1) / counts.sum()
+    return Change(float(old), float(new), difference, len(games), int(counts.sum()))
 
 
 def by_identity(names: np.ndarray, sums: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -9,35 +9,116 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from games.record import Game, PositionBatch, ReadOptions
+from games.record import Game, ReadOptions
 from games.streams import InputError
 from tuner.bootstrap import Leaves, Teach, search_values, taught
 from tuner.build import expand
-from tuner.dataset import Dataset, is_dataset
-from tuner.device.choose import device_named
+from tuner.dataset import is_dataset
+from tuner.device.choose import device_named, why_no_gpu
 from tuner.draws import DRAW_MODELS
 from tuner.engine import Engine
-from tuner.fit import DRAWS
-from tuner.layout import shares_of
+from tuner.fit import DRAWS, FitResult
+from tuner.learners import LEARNERS
+from tuner.options import QUIESCENCE
 from tuner.parameters import Parameters
-from tuner.rows import Rows
+from tuner.rows import STEPS
 from tuner.temporal_fit import LEARNERS as TEMPORAL
 from tuner.tune_options import TuneOptions
 
-SEARCHED_PER_GAME = 50  # positions
-DEFAULT_TRACE = 0.7  # lambda, per ply
+SEARCHED_PER_GAME = 50  # positions: few of many games say most for the time that their searches take
+SEARCH_TRUST = 20.0  # centipawns round the values that searched: 85 Elo on the bundled games; 60: 48, automatic: 61
+SEARCH_DEPTH = 4  # plies
 SOME = 50_000  # positions that tell how far values have moved
 
 
-def method_for(options: TuneOptions, game: Game, parameters: Parameters, sources: Sequence[str]) -> str:
-    """How to learn where nobody says: from searches if there is an evaluation to search with and games to search in.
+@dataclass(frozen=True)
+class Method:
+    """What a method of `tuner tune` uses of the options that not all methods use.
 
-    Labelled positions are few a game, and somebody has said what each is worth. Draws are results.
+    `trace` is its own lambda and `rounds` its number of searches, None where it has none; `searches`: it searches positions;
+    `temporal`: it solves TD(lambda) rather than a regression; `positions` replaces what is read by default.
+    """
+
+    learners: tuple[str, ...] = tuple(LEARNERS)
+    searches: bool = False
+    temporal: bool = False
+    trace: float | None = None
+    rounds: int | None = None
+    positions: str = "auto"
+
+
+METHODS = {
+    "logistic": Method(),
+    "rootstrap": Method(searches=True, trace=0.0, rounds=1),
+    "td": Method(tuple(TEMPORAL), temporal=True, trace=0.7),
+    # leaves are quiet, whatever the positions are
+    "td-leaf": Method(tuple(TEMPORAL), searches=True, temporal=True, trace=0.7, rounds=3, positions="all"),
+}
+
+
+def resolved(options: TuneOptions, game: Game, parameters: Parameters, sources: Sequence[str]) -> TuneOptions:
+    """What will be used of what was told, see `TuneOptions`. InputError for an option that the method does not use, and for
+    what it cannot do with these games."""
+    name = method_for(options, game, parameters, sources) if options.method == "auto" else options.method
+    method = METHODS[name]
+    for option, given, why in _unused(options, name, method, sources):
+        if given:
+            raise InputError(f"{option}: has no use here, {why}; leave it out")
+    require_possible(options, name, method, game, sources)
+    reading = options.reading
+    if reading.positions == "auto":
+        reading = replace(reading, positions=method.positions)
+    if name == "rootstrap" and options.per_game is None:
+        reading = replace(reading, per_game=SEARCHED_PER_GAME)
+    wanted = options.device == "auto" and options.gradient == "analytic"
+    no_gpu = why_no_gpu() if wanted else None
+    gpu = options.device == "gpu" or wanted and no_gpu is None
+    return replace(
+        options, method=name, reading=reading, per_game=reading.per_game or None, quiescence=options.quiescence or QUIESCENCE,
+        depth=(options.depth or SEARCH_DEPTH) if method.searches else None,
+        trace=method.trace if options.trace is None else options.trace, rounds=options.rounds or method.rounds,
+        device="gpu" if gpu else "cpu", no_gpu=no_gpu, loss=options.loss or "cross-entropy",
+        step=STEPS.get(options.gradient) if options.step is None else options.step,
+        prior=SEARCH_TRUST if name == "rootstrap" and options.prior == "auto" else options.prior)
+
+
+def _unused(options: TuneOptions, name: str, method: Method, sources: Sequence[str]) -> Iterator[tuple[str, bool, str]]:
+    """Options that this method, learner or kind of games does not use: how they are written, whether they were said, and why
+    they are of no use."""
+    said = f"--method {name}" if options.method == name else f"the method here is {name}, which"
+    stepwise = options.learner in ("adam", "sgd")
+    if not method.searches:
+        yield f"--depth {options.depth}", options.depth is not None, f"{said} searches nothing"
+        yield f"--rounds {options.rounds}", options.rounds is not None, f"{said} searches nothing"
+    if method.trace is None:
+        yield f"--lambda {options.trace}", options.trace is not None, f"{said} learns from results alone, which is lambda 1"
+    if method.temporal:
+        yield f"--loss {options.loss}", options.loss is not None, f"{said} solves an equation instead of minimising a loss"
+        yield f"--bootstrap {options.bootstrap}", bool(options.bootstrap), f"{said} is not fitted by regression"
+        yield f"--batch {options.batch}", options.batch is not None, f"{said} takes a fixed number of whole games a step"
+    if not stepwise:
+        yield f"--learning-rate {options.learning_rate}", options.learning_rate is not None, \
+            f"--learner {options.learner} has no learning rate"
+        yield f"--batch {options.batch}", options.batch is not None, f"--learner {options.learner} takes all positions a step"
+    if options.gradient == "analytic":
+        yield f"--step {options.step}", options.step is not None, "the gradient is analytic"
+    if all(source != "-" and is_dataset(source) for source in sources):
+        reading, usual = options.reading, ReadOptions()
+        for key in ("positions", "min_elo", "skip_start", "skip_end", "per_game", "duplicates", "strict"):
+            yield f"--{key.replace('_', '-')}", getattr(reading, key) != getattr(usual, key), \
+                "the positions of a dataset were chosen when it was built"
+        yield "--quiescence", options.quiescence is not None, "the positions of a dataset were chosen when it was built"
+
+
+def method_for(options: TuneOptions, game: Game, parameters: Parameters, sources: Sequence[str]) -> str:
+    """Default method: rootstrap if there are games and an evaluation to search with, else logistic.
+
+    Labelled positions are few a game, and their labels are somebody's verdict already. Losses with draws need results.
     """
     files = [source for source in sources if source != "-" and not is_dataset(source)]
     if options.loss in (DRAWS, *DRAW_MODELS):
@@ -46,81 +127,58 @@ def method_for(options: TuneOptions, game: Game, parameters: Parameters, sources
     return "rootstrap" if searchable and all(game.of_games(file) for file in expand(files, game.suffixes)) else "logistic"
 
 
-def require_method(options: TuneOptions, game: Game, sources: Sequence[str]) -> None:
+def require_possible(options: TuneOptions, name: str, method: Method, game: Game, sources: Sequence[str]) -> None:
     """InputError for what a method cannot do."""
-    method = f"--method {options.method}"
+    said = f"--method {name}"
     if options.loss in (DRAWS, *DRAW_MODELS):
-        if options.method != "logistic":
-            raise InputError(f"--loss {options.loss}: needs results, {method} has other targets; use --method logistic")
+        if name != "logistic":
+            raise InputError(f"--loss {options.loss}: needs results, {said} has other targets; use --method logistic")
         if options.gradient != "analytic":
             raise InputError(f"--loss {options.loss}: has an analytic gradient alone; leave out --gradient")
         if options.loss == DRAWS and options.held_out == 0:
             raise InputError("--loss draws: chooses by held-out games; leave out --held-out 0, or name ordered or davidson")
-    if options.method in ("rootstrap", "td-leaf") and game.searcher is None:
-        raise InputError(f"{method}: {game.name} has no search; learn with --method logistic or td")
+    if options.learner not in method.learners:
+        raise InputError(f"--learner {options.learner}: {said} learns with {', '.join(method.learners)}")
+    if method.searches and game.searcher is None:
+        raise InputError(f"{said}: {game.name} has no search; learn with --method logistic or td")
+    if options.bootstrap == 1:
+        raise InputError("--bootstrap 1: expected 2 or more fits, such as --bootstrap 200; 0 for none")
+    if options.prior == "cv" and method.temporal:
+        raise InputError(f"--prior cv: {said} takes a width in centipawns, none or auto")
     if options.device == "gpu":
         if options.gradient != "analytic":
-            raise InputError("--device gpu: finite differences run on the processors; leave it out")
-        device_named(options.device, options.workers)  # told now rather than after the reading, if there is none
-    if options.bootstrap and (options.method in ("td", "td-leaf") or options.bootstrap < 2):
-        raise InputError(f"--bootstrap {options.bootstrap}: expected 2 or more fits by regression; leave it out with {method}")
-    if options.prior == "cv" and options.method in ("td", "td-leaf"):
-        raise InputError(f"--prior cv: {method} takes a width in centipawns, none or auto")
-    if options.method in ("td", "td-leaf"):
-        if options.learner not in TEMPORAL:
-            raise InputError(f"--learner {options.learner}: {method} learns with {', '.join(TEMPORAL)}")
+            raise InputError("--device gpu: finite differences run on the CPU; leave it out")
+        device_named(options.device, options.workers)  # said now rather than after the reading, if there is none
+    datasets = [source for source in sources if source != "-" and is_dataset(source)]
+    if datasets and options.gradient != "analytic":
+        raise InputError(f"{datasets[0]}: a dataset holds counts, not positions whose evaluation could be computed with moved "
+                         "weights; name the games, or leave out --gradient")
+    if method.temporal:
+        if datasets:
+            raise InputError(f"{datasets[0]}: a dataset does not say which positions follow each other; name the games")
         for source in sources:
-            if source != "-" and is_dataset(source):
-                raise InputError(f"{source}: a dataset does not say which positions follow each other; name the games")
-            if source != "-" and not game.of_games(source) and not os.path.isdir(source):
-                raise InputError(f"{source}: labelled positions do not follow each other, as {method} needs; name games")
+            if source != "-" and not os.path.isdir(source) and not game.of_games(source):
+                raise InputError(f"{source}: labelled positions do not follow each other, as {said} needs; name games")
         if options.reading.per_game or options.reading.duplicates == "positions":
-            raise InputError(f"{method}: learns from games as a whole; leave out --per-game and --duplicates positions")
-
-
-def reading_of(options: TuneOptions) -> ReadOptions:
-    """What is read by default: a search speaks for itself, so that few positions of many games say most for their time, and
-    leaves are quiet whatever the positions are."""
-    reading = options.reading
-    if options.method == "td-leaf" and reading.positions == "auto":
-        reading = replace(reading, positions="all")
-    if options.method == "rootstrap" and options.per_game is None:
-        reading = replace(reading, per_game=SEARCHED_PER_GAME)
-    return reading
+            raise InputError(f"{said}: learns from games as a whole; leave out --per-game and --duplicates positions")
 
 
 def teacher_of(engine: Engine, parameters: Parameters, options: TuneOptions) -> Teach | None:
     """What stands between the games and the dataset."""
-    if options.method == "rootstrap":
-        return taught(engine, search_values(engine, parameters, options.depth, options.workers), options.trace or 0.0)
-    if options.method in ("td", "td-leaf"):
-        depth = options.depth if options.method == "td-leaf" else 0
-        return Leaves(engine, parameters, depth, DEFAULT_TRACE if options.trace is None else options.trace, options.workers)
+    if METHODS[options.method].temporal:
+        return Leaves(engine, parameters, options.depth or 0, options.trace, options.workers)
+    if METHODS[options.method].searches:
+        return taught(engine, search_values(engine, parameters, options.depth, options.workers), options.trace)
     return None
 
 
-def noting(teach: Teach, results: set[float]) -> Teach:
-    """The same, noting the results that games had."""
-
-    def noted(batch: PositionBatch) -> PositionBatch:
-        results.update(np.unique(batch.outcomes).tolist())
-        return teach(batch)
-
-    return noted
-
-
-def number_of_rounds(options: TuneOptions) -> int:
-    """How often positions are searched, at most: each time with what was learned by the last."""
-    if options.method not in ("rootstrap", "td-leaf"):
-        return 1
-    return options.rounds or {"rootstrap": 1, "td-leaf": 3}[options.method]
-
-
-def value_change(engine: Engine, data: Dataset, before: Parameters, after: Parameters) -> float:
-    """Mean change of the value of a position, over the first positions of a dataset."""
-    n = min(data.positions, SOME)
-    end = int(data.row[n])
-    rows = Rows(np.repeat(np.arange(n), np.diff(data.row[:n + 1])), data.index[:end].astype(np.int64),
-                data.count[:end].astype(float), shares_of(data.phase[:n], engine.phases, len(before.weights)), data.columns)
-    values = [np.tanh(parameters.scale * rows.evaluations(parameters.weights)) for parameters in (before, after)]
+def value_change(result: FitResult, before: Parameters) -> float:
+    """Mean change of the value of a position by a fit that came from these parameters, over the first positions learned from."""
+    problem, columns = result.problem, before.weights.shape[1]
+    games = problem.games[:np.searchsorted(np.cumsum(np.diff(problem.data.first)[problem.games]), SOME) + 1]
+    weights = [np.zeros(problem.start.shape) for _ in range(2)]
+    for some, parameters in zip(weights, (before, result.parameters), strict=True):
+        some[:, :columns] = parameters.weights
+    values = [np.tanh(parameters.scale * problem.evaluations(some, problem.on(games).ranges))
+              for some, parameters in zip(weights, (before, result.parameters), strict=True)]
     return float(np.abs(values[1] - values[0]).mean())

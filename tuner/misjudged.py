@@ -53,14 +53,13 @@ class Worst:
 
 def misjudged(engine: Engine, sources: Sequence[str], options: ReadOptions, quiescence: Parameters | None,
               before: Parameters, after: Parameters, progress: Callable[[ReadReport], None] = lambda report: None) -> dict:
-    """`games` and `positions` that are most surprising to `after`, worst first, the `files`, and the `results` of the
-    games; as plain data.
+    """`games` and `positions` that are most surprising to `after`, worst first, and the `files`; as plain data.
 
     Losses are cross-entropies of the result, with the scale of each file of parameters. A position is the worst of its game.
     """
     report, (options, packed) = ReadReport(), prepared(engine, options, quiescence)
     games, positions = Worst(), Worst()
-    files, results = [], {"win": 0, "draw": 0, "loss": 0}
+    files = []
     for source in expand(sources, engine.game.suffixes):
         total, name = np.zeros(4), Path(source).name
         for batch in engine.game.read(source, options, report, lambda text: None):
@@ -73,8 +72,6 @@ def misjudged(engine: Engine, sources: Sequence[str], options: ReadOptions, quie
             sums = np.add.reduceat(new, batch.first[kept])
             counts = (ends - batch.first)[kept]
             total += len(kept), len(new), old.sum(), new.sum()
-            for name_of, sign in (("win", 1), ("draw", 0), ("loss", -1)):
-                results[name_of] += int((np.sign(batch.outcomes[batch.first[kept]]) == sign).sum())
             for at in np.argsort(-(sums / counts))[:MOST]:
                 g = kept[at]
                 if counts[at] >= FEWEST:
@@ -92,7 +89,7 @@ def misjudged(engine: Engine, sources: Sequence[str], options: ReadOptions, quie
         n = max(total[1], 1)
         files.append(File(name, int(total[0]), int(total[1]), round(total[2] / n, 5), round(total[3] / n, 5))._asdict())
     del packed
-    return {"games": games.plain(), "positions": positions.plain(), "files": files, "results": results}
+    return {"games": games.plain(), "positions": positions.plain(), "files": files}
 
 
 def _judged(engine: Engine, parameters: Parameters, batch: PositionBatch) -> tuple[np.ndarray, np.ndarray]:

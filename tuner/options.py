@@ -28,7 +28,7 @@ def add_read_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--positions", choices=("auto", "all", "quiet", "resolve"), default="auto",
                        help="quiet: where quiescence finds nothing; resolve: where quiescence ends; auto (default): the "
                             "game's own choice, for chess quiet positions of games and all labelled positions")
-    group.add_argument("--quiescence", metavar="PARAMS", default=QUIESCENCE,
+    group.add_argument("--quiescence", metavar="PARAMS",
                        help=f"parameters by which a position is quiet (default: {QUIESCENCE})")
     group.add_argument("--min-elo", type=count, default=0, metavar="N", help="games of which both players have this Elo")
     group.add_argument("--skip-start", type=count, metavar="N",
@@ -87,6 +87,11 @@ def between(low: float, high: float, example: str) -> Callable[[str], float]:
         return value
 
     return number
+
+
+def gradient_named(text: str) -> str:
+    """The kind of gradient: finite differences are central unless said."""
+    return "central-difference" if text == "finite-difference" else text
 
 
 def unit(text: str) -> float:

@@ -219,50 +219,6 @@ def range_scores(index, count, row, phase, ranges, place, base, terms, last, pha
                         line[index[k]] += error * share * count[k]
 
 
-@entry(types.void(index_type, count_type, row_type, phase_type, outcome_type, outcome_type, matrix_type, ranges_type,
-                  types.int64, types.float64, types.float64, types.boolean, types.int64, matrix_type))
-def finite_differences(index, count, row, phase, outcome, weight, table, ranges, objective, scale, step, central, phases,
-                       gradient):
-    """The gradient (stages, columns + 1) by finite differences of `step` centipawns, added to `gradient`.
-
-    Forward (Homan): (L(w + step) - L(w)) / step; central (Coulom): (L(w + step) - L(w - step)) / (2 step). The
-    evaluation is linear, so that moving one weight changes only the positions to which it applies, and all weights
-    are moved in one pass, each by itself.
-    """
-    moved, outcomes, weights = np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK)
-    one = np.empty(1)
-    value, target, mass = np.empty(1), np.empty(1), np.empty(1)
-    stages, last = gradient.shape[0], gradient.shape[1] - 1
-    for r in range(len(ranges)):
-        for begin in range(ranges[r, 0], ranges[r, 1], BLOCK):
-            n = min(BLOCK, ranges[r, 1] - begin)
-            _forward(index, count, row, phase, outcome, weight, table, last, begin, n, moved, outcomes, weights)
-            for i in range(n):
-                position = begin + i
-                target[0], mass[0] = outcomes[i], weights[i]
-                value[0] = moved[i]
-                here = call_objective(objective, 1, scale, numbers_at(value), numbers_at(target), numbers_at(mass),
-                                      numbers_at(one))
-                for stage in range(stages):
-                    share = 1.0
-                    if stages == 2:
-                        share = phase[position] / phases if stage == 0 else (phases - phase[position]) / phases
-                    for k in range(row[position], row[position + 1] + 1):
-                        column, times = last, 1.0
-                        if k < row[position + 1]:
-                            column, times = np.int64(index[k]), float(count[k])
-                        value[0] = moved[i] + step * share * times
-                        above = call_objective(objective, 1, scale, numbers_at(value), numbers_at(target),
-                                               numbers_at(mass), numbers_at(one))
-                        if central:
-                            value[0] = moved[i] - step * share * times
-                            below = call_objective(objective, 1, scale, numbers_at(value), numbers_at(target),
-                                                   numbers_at(mass), numbers_at(one))
-                            gradient[stage, column] += (above - below) / (2.0 * step)
-                        else:
-                            gradient[stage, column] += (above - here) / step
-
-
 @entry(types.void(index_type, count_type, row_type, phase_type, ranges_type, types.Array(types.int64, 2, "C"),
                   types.Array(types.int64, 2, "C")))
 def column_use(index, count, row, phase, ranges, positions, total):

@@ -17,7 +17,7 @@ import numpy as np
 from tuner import passes
 from tuner.dataset import Dataset
 from tuner.device.base import Device
-from tuner.device.cpu import CPU, evaluations
+from tuner.device.cpu import CPU
 from tuner.draws import DRAW_MODELS
 from tuner.layout import shares_of
 from tuner.objectives import OBJECTIVES
@@ -175,22 +175,6 @@ class Problem:
     def _losses(self) -> dict[bytes, float]:
         return {}
 
-    def finite_differences(self, weights: np.ndarray, central: bool, step: float = 1.0) -> np.ndarray:
-        """The gradient by finite differences of `step` centipawns."""
-        if self.draws:
-            raise ValueError("finite differences need an objective with two outcomes")
-        table, gradient = self.table(weights), np.zeros(weights.shape)
-
-        def work(piece: np.ndarray) -> np.ndarray:
-            part = np.zeros(weights.shape)
-            passes.finite_differences(*self.arrays, table, piece, self.address, self.scale, step, central, self.phases, part)
-            return part
-
-        for part in in_order(work, ahead(self.data, self.ranges), self.device.workers):
-            gradient += part
-            self.release()
-        return gradient / self.total_weight
-
     def gauss_newton(self, weights: np.ndarray, ranges: np.ndarray | None = None) -> np.ndarray:
         """The Gauss-Newton matrix (d, d) of the mean loss, d = stages * (columns + 1), stages one after the other.
 
@@ -221,6 +205,5 @@ class Problem:
         return use_of(self.data, self.ranges, self.phases, self.device.workers)
 
     def evaluations(self, weights: np.ndarray, ranges: np.ndarray) -> np.ndarray:
-        """Evaluations in centipawns, first player's view, of the positions of some ranges. By the processors: what is looked
-        at one by one has to be in memory."""
-        return evaluations(self, weights, ranges, self.device.workers)
+        """(n,) evaluations in centipawns, first player's view, of the positions of some ranges."""
+        return self.device.evaluations(self, weights, ranges)

@@ -14,30 +14,36 @@ BINS = 4  # of the phase
 RARE = 100  # positions, below which a parameter can hardly be learned
 
 
+KINDS = ("win", "draw", "loss", "other")  # of an outcome; others are labels between
+
+
 def summarise(data: Dataset, layout: Layout) -> dict:
     """The summary as plain data; results are shares of wins, draws and losses of the first player."""
     phases = data.manifest["phases"]
     edges = np.linspace(0, phases + 1, BINS + 1).round().astype(int)
-    by_phase, phase_sum = np.zeros((phases + 1, 3), np.int64), 0
+    by_phase = np.zeros((phases + 1, len(KINDS)), np.int64)
     for begin in range(0, data.positions, BLOCK):
         data.prefetch(begin, min(begin + BLOCK, data.positions), ("outcome", "phase"))
         outcome, phase = data.outcome[begin:begin + BLOCK], data.phase[begin:begin + BLOCK]
-        kind = 1 - np.sign(outcome).astype(np.int64)
-        by_phase += np.bincount(phase.astype(np.int64) * 3 + kind, minlength=3 * (phases + 1)).reshape(-1, 3)
-        phase_sum += int(phase.sum(dtype=np.int64))
+        by_phase += np.bincount(phase.astype(np.int64) * len(KINDS) + _kind(outcome),
+                                minlength=len(KINDS) * (phases + 1)).reshape(-1, len(KINDS))
         data.release()
-    first = np.sign(data.outcome[data.first[:-1][np.diff(data.first) > 0]]).astype(np.int64)
+    by_game = np.bincount(_kind(data.outcome[data.first[:-1][np.diff(data.first) > 0]]), minlength=len(KINDS))
+    positions = by_phase.sum(axis=1)
+    phase_sum = int(positions @ np.arange(phases + 1))
     use = use_of(data, np.array([[0, data.positions]]), phases, processors())[0].sum(axis=0)
     labels = layout.labels()
     never = {place.path: int((use[place.columns] == 0).sum()) for place in layout.places}
     return {
         "games": data.games, "positions": data.positions, "nonzeros_per_position": len(data.index) / data.positions,
-        "results_by_game": _shares(np.bincount(1 - first, minlength=3)),
+        "results_by_game": _shares(by_game),
         "results_by_position": _shares(by_phase.sum(axis=0)),
         "results_by_phase": [
             {"phase": [int(low), int(high - 1)], "positions": int(by_phase[low:high].sum()),
              "results": _shares(by_phase[low:high].sum(axis=0))}
             for low, high in zip(edges[:-1], edges[1:], strict=True)][::-1],
+        "games_by_result": {kind: int(n) for kind, n in zip(KINDS, by_game, strict=True) if n or kind != "other"},
+        "positions_by_phase": positions.tolist(),
         "average_phase": phase_sum / data.positions, "phases": phases,
         "openings": len(np.unique(data.opening)), "duplicate_games": data.games - len(np.unique(data.game)),
         "parameters": layout.size,
@@ -47,16 +53,24 @@ def summarise(data: Dataset, layout: Layout) -> dict:
     }
 
 
+def _kind(outcome: np.ndarray) -> np.ndarray:
+    """Places (n,) in KINDS of outcomes."""
+    return np.where(np.isin(outcome, (-1, 0, 1)), 1 - np.sign(outcome), KINDS.index("other")).astype(np.int64)
+
+
 def _shares(counts: np.ndarray) -> list[float]:
+    """Of wins, draws and losses; what is missing from a sum of 1 are labels between them."""
     total = max(1, int(counts.sum()))
-    return [round(int(n) / total, 5) for n in counts]
+    return [round(int(n) / total, 5) for n in counts[:KINDS.index("other")]]
 
 
-def summary_lines(summary: dict, results: bool = True) -> list[str]:
-    """The summary as lines for people; `results`: its outcomes are those of games."""
+def summary_lines(summary: dict) -> list[str]:
+    """The summary as lines for people."""
 
     def shares(parts: list[float]) -> str:
-        return " / ".join(f"{100 * part:.1f}" for part in parts) + " %"
+        between = 1 - sum(parts)
+        return " / ".join(f"{100 * part:.1f}" for part in parts) + " %" + (
+            f" (labels between: {100 * between:.1f} %)" if between > 1e-4 else "")
 
     never, rare = summary["never_apply"], summary["rarely_apply"]
     names = [path if n == 1 else f"{path} ({n})" for path, n in never.items()]
@@ -65,8 +79,7 @@ def summary_lines(summary: dict, results: bool = True) -> list[str]:
         + (f", {summary['duplicate_games']:,} duplicates" if summary["duplicate_games"] else "") + ")",
         f"positions      {summary['positions']:,} ({summary['positions'] / summary['games']:.1f} a game, "
         f"{summary['nonzeros_per_position']:.1f} nonzeros each)",
-        *([f"win/draw/loss  {shares(summary['results_by_game'])} of games, {shares(summary['results_by_position'])} of positions"]
-          if results else []),
+        f"win/draw/loss  {shares(summary['results_by_game'])} of games, {shares(summary['results_by_position'])} of positions",
         f"phase          {summary['average_phase']:.1f} of {summary['phases']} on average",
         f"parameters     {summary['parameters']:,}, of which {sum(never.values())} never apply"
         + (f": {_listed(names)}" if never else "")]

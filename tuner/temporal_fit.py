@@ -14,7 +14,7 @@ import numpy as np
 
 from tuner.dataset import Dataset
 from tuner.device.base import TemporalPasses
-from tuner.fit import FitOptions, FitResult, learned, make_problem, with_prior
+from tuner.fit import Convergence, FitOptions, FitResult, learned, make_problem, with_prior
 from tuner.gauge import Gauge, find_gauge
 from tuner.layout import Layout
 from tuner.learners.base import LearnerOptions, Record
@@ -30,6 +30,7 @@ ITERATIONS, EPOCHS = 60, 20
 LONGEST_STEP = 80.0  # centipawns a weight may move at once
 RIDGE = 1e-10  # of the matrix's mean diagonal: directions that the games do not tell stay
 BATCH_GAMES = 64
+CONVERGED = 0.1  # centipawns that a weight may still have to move
 
 
 @dataclass(frozen=True)
@@ -62,19 +63,16 @@ class TemporalProblem:
 
 
 def newton(temporal: TemporalProblem, options: LearnerOptions, record: Record) -> np.ndarray:
-    """The weights at which the equation holds."""
+    """The weights at which the equation holds, or those after so many steps."""
     problem, games = temporal.problem, temporal.games
     weights = np.clip(problem.start, problem.low, problem.high)
     sample = _sample(games)
     free = np.flatnonzero(problem.free.ravel())
-    precision = problem.precision.ravel()[free]
     (right, _), factor, fresh = temporal.equation(weights, games), None, False
     right = right[free]
     for _ in range(options.iterations or ITERATIONS):
         if factor is None:
-            matrix = temporal.matrix(weights, sample)[np.ix_(free, free)]
-            matrix[np.diag_indices(len(free))] += precision + RIDGE * np.diag(matrix).mean()
-            factor, fresh = _factorised(matrix), True
+            factor, fresh = _factorised(_ridged(temporal.matrix(weights, sample), problem, free)), True
         step = factor(right)
         step *= min(1.0, LONGEST_STEP / max(np.abs(step).max(), 1e-300))
         after = weights.copy().ravel()
@@ -134,12 +132,35 @@ def fit_temporal(data: Dataset, extra: TemporalData, parameters: Parameters, lay
     record = Record(watch)
     record(problem.start, temporal.equation(problem.start, temporal.games)[1])
     weights = LEARNERS[options.learner](temporal, options.learning, record)
+    convergence = convergence_of(temporal, weights)
     matrix = problem.gauss_newton(weights)
     gauge = find_gauge(problem, matrix, layout.places)
     weights = gauge.restore(problem, weights)
     uncertainty = standard_errors(temporal, weights, gauge) if options.errors else None
     return FitResult(learned(parameters, weights, uncertainty, parameters.scale), problem,
-                     problem.on(held) if len(held) else None, weights, matrix, gauge, uncertainty, record.history)
+                     problem.on(held) if len(held) else None, weights, matrix, gauge, uncertainty, record.history, convergence)
+
+
+def convergence_of(temporal: TemporalProblem, weights: np.ndarray) -> Convergence:
+    """By how far one more step of Newton's method would move the weights, whoever the learner was and however it stopped."""
+    problem, games = temporal.problem, temporal.games
+    right = temporal.equation(weights, games)[0]
+    inside = ((weights > problem.low) | (right.reshape(weights.shape) > 0)) & (
+        (weights < problem.high) | (right.reshape(weights.shape) < 0))
+    free = np.flatnonzero((problem.free & inside).ravel())
+    norm = float(np.linalg.norm(right[free]))
+    matrix = _ridged(temporal.matrix(weights, _sample(games)), problem, free)
+    furthest = float(np.abs(_factorised(matrix)(right[free])).max(initial=0.0))
+    if furthest <= CONVERGED:
+        return Convergence(True, norm)
+    return Convergence(False, norm, f"one more Newton step would move a weight by {furthest:.2g} centipawns")
+
+
+def _ridged(matrix: np.ndarray, problem: Problem, free: np.ndarray) -> np.ndarray:
+    """The block of the free weights with the prior, so that directions which the games leave open stay."""
+    block = matrix[np.ix_(free, free)]
+    block[np.diag_indices(len(free))] += problem.precision.ravel()[free] + RIDGE * np.diag(block).mean() if len(free) else 0.0
+    return block
 
 
 LEARNERS = {"newton": newton, "adam": epochs("adam"), "sgd": epochs("sgd")}
@@ -166,7 +187,7 @@ def standard_errors(temporal: TemporalProblem, weights: np.ndarray, gauge: Gauge
     sampling, naive = (gauge.project(inverse @ middle @ inverse.T) for middle in (meat, alone))
     covariance = sampling + gauge.project((inverse * pull) @ inverse.T) if pull.any() else sampling
     return Uncertainty(spread(problem, covariance, gauge), spread(problem, sampling, gauge), spread(problem, naive, gauge),
-                       covariance, free, names)
+                       covariance, sampling, free, names)
 
 
 def _positions(games: np.ndarray) -> int:

@@ -1,8 +1,8 @@
-"""What `tuner tune` is told."""
+"""What `tuner tune` is told, and what it comes to: the same record before and after `tuner.methods.resolved`."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from games.record import ReadOptions
@@ -11,31 +11,35 @@ from tuner.device.choose import device_named
 from tuner.fit import FitOptions
 from tuner.learners.base import LearnerOptions
 
-SEARCH_TRUST = 20.0  # centipawns round the values that searched: 85 Elo on the bundled games; 60: 48, automatic: 61
-
 
 @dataclass(frozen=True)
 class TuneOptions:
-    """Everything that `tuner tune` can be told; the names are those of its options."""
+    """The options of `tuner tune` by their names, but that `trace` is --lambda.
+
+    As told, None and "auto" stand for what was not said. Resolved, every value is the one that is used, and None stands for
+    what the method does not use; a run's `config.yaml` and the learned file are written from that.
+    """
 
     reading: ReadOptions = ReadOptions()
-    quiescence: str = "classic"
+    quiescence: str | None = None
     terms: tuple[str, ...] = ()
     method: str = "auto"
-    depth: int = 4
+    depth: int | None = None
     per_game: int | None = None
     trace: float | None = None
     rounds: int | None = None
     workers: int = 1
     device: str = "auto"
-    loss: str = "cross-entropy"
+    no_gpu: str | None = None  # why "auto" came to the CPU
+    loss: str | None = None
     learner: str = "newton"
-    gradient: str = "analytic"
+    gradient: str = "analytic"  # or "forward-difference", "central-difference"
+    step: float | None = None  # centipawns, of finite differences
     learning_rate: float | None = None
     iterations: int | None = None
-    batch: int = 16384
+    batch: int | None = None
     held_out: float = 0.1
-    prior: float | str | None = "auto"
+    prior: float | str | None = "auto"  # None: no prior
     fixed: tuple[str, ...] = ()
     only: tuple[str, ...] = ()
     scale: float | None = None
@@ -45,20 +49,12 @@ class TuneOptions:
     seed: int = 1
     run: Path | None = None
 
-    @property
-    def trust(self) -> float | str | None:
-        """The prior: by default what the games say, and for targets from searches what matches have said."""
-        return SEARCH_TRUST if self.method == "rootstrap" and self.prior == "auto" else self.prior
-
-    @property
-    def passes(self) -> Device:
-        """Where passes run. Finite differences are for the processors alone."""
-        return device_named(self.device if self.gradient == "analytic" else "cpu", self.workers)
-
-    def fitting(self) -> FitOptions:
-        learning = LearnerOptions(gradient=self.gradient, iterations=self.iterations, learning_rate=self.learning_rate,
-                                  batch=self.batch, seed=self.seed)
+    def fitting(self, device: Device | None = None) -> FitOptions:
+        """Of resolved options: how to fit, on this device or on the one that they name."""
+        learning = LearnerOptions(iterations=self.iterations, learning_rate=self.learning_rate, seed=self.seed)
+        if self.batch is not None:
+            learning = replace(learning, batch=self.batch)
         # targets from searches are on the scale of the evaluation that searched
-        return FitOptions(self.loss, self.learner, learning, self.held_out, self.trust, self.fixed, self.only,
+        return FitOptions(self.loss, self.learner, learning, self.held_out, self.prior, self.fixed, self.only,
                           self.scale is None and self.method == "logistic", self.intercept, True, self.seed,
-                          self.passes)
+                          device or device_named(self.device, self.workers))

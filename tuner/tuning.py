@@ -8,6 +8,9 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
 
 from games.streams import InputError
 from tuner import __version__
@@ -15,12 +18,16 @@ from tuner.bootstrap import Leaves, Teach
 from tuner.crossval import choose_prior
 from tuner.dataset import Dataset, is_dataset
 from tuner.describe import describe, report_line
+from tuner.device.base import Device
+from tuner.device.choose import device_named
+from tuner.device.differences import Differences
 from tuner.engine import Engine, load_engine, quiescence_of
 from tuner.files import replace_file, require_writable
-from tuner.findings import findings
-from tuner.fit import DRAWS, FitResult, best_fit
+from tuner.findings import findings, results_problems
+from tuner.fit import DRAWS, FitOptions, FitResult, best_fit
 from tuner.foresee import foresee
-from tuner.methods import method_for, noting, number_of_rounds, reading_of, require_method, teacher_of, value_change
+from tuner.kept import Kept
+from tuner.methods import resolved, teacher_of, value_change
 from tuner.misjudged import misjudged
 from tuner.parameters import Parameters, untapered, write_parameters
 from tuner.progress import Display
@@ -31,7 +38,28 @@ from tuner.summary import summarise, summary_lines
 from tuner.temporal_fit import fit_temporal
 from tuner.tune_options import TuneOptions
 
+NEXT = ("advice", "compare", "match")  # what a result says of what to do next: nothing about the learned file
 FAR = 0.02  # mean change of values after which leaves and searches are those of another evaluation
+
+
+class Read(NamedTuple):
+    """A dataset, what became of the games in a line, and what was kept beside it, see `tuner.kept`; without that its outcomes
+    are the results."""
+
+    data: Dataset
+    line: str
+    results: np.ndarray | None
+    positions: np.ndarray | None
+
+
+class Fitted(NamedTuple):
+    """What came of all rounds: the last dataset and fit, a summary of what was read first, and the options with what the data
+    have chosen."""
+
+    read: Read
+    summary: dict
+    result: FitResult
+    options: TuneOptions
 
 
 def tune(start: str, sources: Sequence[str], output: Path, options: TuneOptions) -> dict:
@@ -40,19 +68,20 @@ def tune(start: str, sources: Sequence[str], output: Path, options: TuneOptions)
     with Display() as display, _folder(options.run) as folder:
         display.begin("starting")
         engine, parameters = _started(start, options)
-        if options.method == "auto":
-            options = replace(options, method=method_for(options, engine.game, parameters, sources))
-        require_method(options, engine.game, sources)
-        data, result, options = _rounds(engine, parameters, sources, folder, options, display)
-        plain = describe(start, output, data, options, result)
+        options = resolved(options, engine.game, parameters, sources)
+        require_linear(engine, options)
+        read, summary, result, options = _rounds(engine, parameters, sources, folder, options, display)
+        display.begin("judging")
+        on_results = results_problems(result, read.results)
+        plain = describe(start, output, read.data, options, result, engine.game, on_results)
         if options.bootstrap:
             display.begin("drawing games again", options.bootstrap)
             plain["bootstrap"] = checked_errors(result, options.bootstrap, options.seed, display.counting)
-        learned = {key: value for key, value in plain.items() if key not in ("output", "run", "advice")}
+        learned = {key: value for key, value in plain.items() if key not in ("output", "run", *NEXT)}
         write_parameters(output, result.parameters.with_weights(result.parameters.weights, learned=learned))
         if options.run:
             display.begin("judging")
-            found = findings(result, plain, data, engine.layout)
+            found = findings(result, plain, summary, engine.layout, on_results)
             found |= _misjudged(engine, parameters, result, found["summary"], sources, options, display)
             _write_run(options.run, plain, options, result, parameters, output, found)
     return plain
@@ -60,15 +89,25 @@ def tune(start: str, sources: Sequence[str], output: Path, options: TuneOptions)
 
 def dry_run(start: str, sources: Sequence[str], options: TuneOptions) -> dict:
     """What the games can teach, as plain data; nothing is fitted, and nothing searched."""
-    options = replace(options, method="logistic")
     with Display() as display, _folder(options.run) as folder:
         display.begin("starting")
         engine, parameters = _started(start, options)
+        method = resolved(options, engine.game, parameters, sources).method  # what would be refused is refused now
+        options = resolved(replace(options, method="logistic", depth=None, trace=None, rounds=None, bootstrap=0,
+                                   gradient="analytic", step=None), engine.game, parameters, sources)
+        require_linear(engine, options)
         display.begin("reading")
-        data, read = _read(engine, sources, folder, options, None, display, display.note)
-        _tell(data, engine, read, options, display)
+        read = _read(engine, sources, folder, options, None, display, display.note)
+        _tell(read, engine, options, display)
         display.begin("judging")
-        return foresee(data, parameters, engine.layout, engine.phases, options.fitting())
+        return {"method": method, **foresee(read.data, parameters, engine.layout, engine.phases, options.fitting())}
+
+
+def require_linear(engine: Engine, options: TuneOptions) -> None:
+    """InputError for terms that have no counts to learn from, unless gradients are differences of the evaluation itself."""
+    if engine.composition.curved and options.gradient == "analytic":
+        raise InputError(f"term {engine.composition.curved[0]}: is not linear in its numbers, so that counts do not give its "
+                         "gradient; learn with --gradient finite-difference")
 
 
 def _started(start: str, options: TuneOptions) -> tuple[Engine, Parameters]:
@@ -87,56 +126,67 @@ def _misjudged(engine: Engine, start: Parameters, result: FitResult, summary: di
     """What the games themselves show, where they can be read again."""
     if any(source == "-" or is_dataset(source) for source in sources):
         return {}
-    found = misjudged(engine, sources, reading_of(options), quiescence_of(engine, options.quiescence),
+    found = misjudged(engine, sources, options.reading, quiescence_of(engine, options.quiescence),
                       start.with_weights(start.weights, scale=result.parameters.scale), result.parameters, display.reading)
-    return {"summary": {**summary, "files": found.pop("files"), "results": found.pop("results")}, "misjudged": found}
+    return {"summary": {**summary, "files": found.pop("files")}, "misjudged": found}
 
 
 def _rounds(engine: Engine, parameters: Parameters, sources: Sequence[str], folder: Path, options: TuneOptions,
-            display: Display) -> tuple[Dataset, FitResult, TuneOptions]:
-    """Read and fit; where searches teach, again with what was learned, while that changes much. Options come back with what
-    the data have chosen."""
+            display: Display) -> Fitted:
+    """Read and fit; where positions are searched, again with what was learned, while that changes much."""
     searching = parameters
-    for left in range(number_of_rounds(options) - 1, -1, -1):
+    for left in range((options.rounds or 1) - 1, -1, -1):
         first = searching is parameters
         display.begin("reading" if first else "searching again")
         teach = teacher_of(engine, searching, options)
-        data, read = _read(engine, sources, folder, options, teach, display, display.note if first else lambda text: None)
+        read = _read(engine, sources, folder, options, teach, display, display.note if first else lambda text: None)
         if first:
-            _tell(data, engine, read, options, display)
-            options = _with_width(data, parameters, engine, options, display)
+            summary = _tell(read, engine, options, display)
+        fitting = replace(options.fitting(_device(engine, read, options)), progress=display.passing)
+        if first:
+            options = _with_width(read.data, parameters, engine, options, fitting, display)
+            fitting = replace(fitting, prior=options.prior)
         display.begin("learning", options.iterations)
-        fitting = replace(options.fitting(), progress=display.passing)
         if isinstance(teach, Leaves):
-            result = fit_temporal(data, teach.data, parameters, engine.layout, engine.phases, fitting, display.learning)
+            result = fit_temporal(read.data, teach.data, parameters, engine.layout, engine.phases, fitting, display.learning)
         else:
             # each round of searching is trusted so far round the values that it was made with
             start = searching if options.method == "rootstrap" else parameters
-            result = best_fit(data, start, engine.layout, engine.phases, fitting, display.learning, display.note)
-        moved = value_change(engine, data, searching, result.parameters) if left else 0.0
+            result = best_fit(read.data, start, engine.layout, engine.phases, fitting, display.learning, display.note)
+        moved = value_change(result, searching) if left else 0.0
         if moved <= FAR:
             break
         display.note(f"values of positions moved by {moved:.3f} on average: searched again with what was learned")
         searching = result.parameters
-    return data, result, options
+    return Fitted(read, summary, result, options)
+
+
+def _device(engine: Engine, read: Read, options: TuneOptions) -> Device:
+    """Where passes run."""
+    if options.gradient == "analytic":
+        return device_named(options.device, options.workers)
+    return Differences(options.workers, engine, read.positions, options.step, options.gradient == "central-difference")
 
 
 def _read(engine: Engine, sources: Sequence[str], folder: Path, options: TuneOptions, teach: Teach | None, display: Display,
-          note: Callable[[str], None]) -> tuple[Dataset, str]:
+          note: Callable[[str], None]) -> Read:
     """The dataset of the sources, and what became of their games."""
-    results: set[float] = set()
-    data, report = dataset_of(engine, sources, folder, reading_of(options), quiescence_of(engine, options.quiescence), note,
-                              display.reading, noting(teach, results) if teach else None)
-    read = report_line(report) if report else ""
-    require_learnable(data, read, results)
-    return data, read
+    again = options.gradient != "analytic"
+    kept = Kept(folder, teach, engine.game.words if again else None) if teach or again else None
+    with kept or contextlib.nullcontext():
+        data, report = dataset_of(engine, sources, folder, options.reading, quiescence_of(engine, options.quiescence), note,
+                                  display.reading, kept)
+    read = Read(data, report_line(report) if report else "", kept and kept.results, kept and kept.positions)
+    first = data.first[:-1][np.diff(data.first) > 0]
+    require_learnable(data, read.line, set(np.unique(read.results[first]).tolist()) if kept else None)
+    return read
 
 
-def _with_width(data: Dataset, start: Parameters, engine: Engine, options: TuneOptions, display: Display) -> TuneOptions:
+def _with_width(data: Dataset, start: Parameters, engine: Engine, options: TuneOptions, fitting: FitOptions,
+                display: Display) -> TuneOptions:
     """Options with the width of the prior that cross-validation chooses, where that is asked for."""
     if options.prior != "cv":
         return options
-    fitting = options.fitting()
     # whatever the draws are, the same games tell how far weights are to be believed
     fitting = replace(fitting, loss="cross-entropy" if fitting.loss == DRAWS else fitting.loss)
     width, losses = choose_prior(data, start, engine.layout, engine.phases, fitting, display.begin)
@@ -145,17 +195,27 @@ def _with_width(data: Dataset, start: Parameters, engine: Engine, options: TuneO
     return replace(options, prior=width)
 
 
-def _tell(data: Dataset, engine: Engine, read: str, options: TuneOptions, display: Display) -> None:
-    if read:
-        display.note(read)
+def _tell(read: Read, engine: Engine, options: TuneOptions, display: Display) -> dict:
+    """Say what was read and how it will be learned from; returns the summary of the dataset, with results for outcomes."""
+    if read.line:
+        display.note(read.line)
     if options.method == "rootstrap":
-        display.note(f"each position was searched {options.depth} plies deep, to learn what that found; --method logistic "
-                     "learns from the results alone")
-    for line in summary_lines(summarise(data, engine.layout), options.method != "rootstrap"):
+        display.note(f"rootstrap, lambda {options.trace:g}: learns from searches of the positions, depth {options.depth}; "
+                     "--method logistic learns from the results alone")
+    elif options.method == "logistic":
+        display.note("logistic: learns from the results alone")
+    else:
+        searched = f", at the leaves of searches of depth {options.depth}" if options.depth else ""
+        display.note(f"{options.method}, lambda {options.trace:g}: learns from temporal differences{searched}")
+    results = read.data if read.results is None else replace(read.data, outcome=read.results)
+    summary = summarise(results, engine.layout)
+    for line in summary_lines(summary):
         display.note("  " + line)
-    display.note(f"passes run on {options.passes.name}")
-    if data.games < FEW_GAMES:
-        display.note(f"only {data.games} games: the standard errors are rough")
+    why = f"; no GPU: {options.no_gpu}" if options.no_gpu else ""
+    display.note(f"passes run on {_device(engine, read, options).name}{why}")
+    if read.data.games < FEW_GAMES:
+        display.note(f"only {read.data.games} games: the standard errors are rough")
+    return summary
 
 
 def _check_names(parameters: Parameters, options: TuneOptions) -> None:

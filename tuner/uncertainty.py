@@ -17,6 +17,8 @@ from tuner.learners.newton import factorise, inverse_of
 from tuner.problem import Problem
 from tuner.quantile import quantile
 
+COMPARED = 1 << 18  # positions
+
 
 class Ratio(NamedTuple):
     """A number's column, how many times the first number it is, and a 95 % interval."""
@@ -31,14 +33,16 @@ class Ratio(NamedTuple):
 class Uncertainty:
     """Standard errors (stages, columns + 1) in centipawns: NaN where the data say nothing, 0 where a number is fixed.
 
-    `sampling` leaves out what the prior adds: the spread of fits to other games under the same prior. `naive` is what that
-    would be if positions were independent. `covariance` (d, d) belongs to `coordinates`.
+    `sampling` leaves out what the prior adds: the spread of fits to other games under the same prior. `naive` is the same
+    sandwich without clusters, as if positions were independent. `covariance` (d, d) belongs to `coordinates`, and so does
+    `noise`, that of `sampling`.
     """
 
     standard_errors: np.ndarray
     sampling: np.ndarray
     naive: np.ndarray
     covariance: np.ndarray
+    noise: np.ndarray
     coordinates: np.ndarray
     games: int
 
@@ -85,12 +89,20 @@ def standard_errors(problem: Problem, weights: np.ndarray, matrix: np.ndarray, g
         return gauge.project(found)
 
     covariance = sampling = whole(few * (inverse @ meat[np.ix_(chosen, chosen)] @ inverse))
-    naive = whole(inverse)
+    alone = _position_products(problem, weights)[np.ix_(free, free)]
+    naive = whole(inverse @ alone[np.ix_(chosen, chosen)] @ inverse)
     if pull.any():
-        believed = whole((inverse * pull) @ inverse)
-        covariance, naive = sampling + few * believed, naive - believed / problem.design_effect
+        covariance = sampling + few * whole((inverse * pull) @ inverse)
     return Uncertainty(spread(problem, covariance, gauge), spread(problem, sampling, gauge), spread(problem, naive, gauge),
-                       covariance, free, names)
+                       covariance, sampling, free, names)
+
+
+def _position_products(problem: Problem, weights: np.ndarray) -> np.ndarray:
+    """(d, d) the sum of u u' over positions, u the score of each by itself; of many positions by a part of the games, because it
+    serves for comparison alone."""
+    some = problem.on(problem.games[::max(1, problem.positions // COMPARED)])
+    found = problem.device.position_products(problem, weights, some.ranges)
+    return found * (problem.total_weight / some.total_weight)
 
 
 def spread(problem: Problem, covariance: np.ndarray, gauge: Gauge) -> np.ndarray:

@@ -57,10 +57,10 @@ def test_a_run_leaves_a_playable_file_its_history_and_its_games(tmp_path):
 
 
 @pytest.mark.parametrize("more", [
-    ("--opponent", "self", "--opponent", "past", "--opponent", "random", "--backup", "td-leaf", "--no-blunders"),
-    ("--backup", "td", "--lag", 0),
-    ("--backup", "td-leaf", "--learner", "sgd"),
-    ("--backup", "treestrap", "--noisy", "--learner", "coherence"),
+    ("--opponent", "self", "--opponent", "past", "--opponent", "random", "--method", "td-leaf", "--no-blunders"),
+    ("--method", "td", "--lag", 0),
+    ("--method", "td-leaf", "--learner", "sgd"),
+    ("--method", "treestrap", "--noisy", "--learner", "coherence"),
     ("--nodes", 60, "--learner", "adagrad", "--balanced"),
     ("--explore", 0.1, "--noise", 2, "--truncated", "draw")],
     ids=lambda more: " ".join(map(str, more)))
@@ -137,8 +137,8 @@ def test_the_same_game_is_learnt_from_once(tmp_path):
     ("selfplay nowhere", "nowhere: no such file"),
     ("selfplay tictactoe/classic", "tictactoe has no search"),
     ("selfplay --lambda 2", "'2' is not a number from 0 to 1"),
-    ("selfplay --backup treestrap --nodes 100", "--backup treestrap: needs searches of one depth"),
-    ("selfplay --backup rootstrap --no-blunders", "--no-blunders: a rule for td and td-leaf"),
+    ("selfplay --method treestrap --nodes 100", "--method treestrap: needs searches of one depth"),
+    ("selfplay --method rootstrap --no-blunders", "--no-blunders: a rule for td and td-leaf"),
     ("selfplay --fixed * --run new", "every number is held"),
     ("selfplay --openings nonsense --run new", "--openings nonsense: neither a file nor a position"),
     ("selfplay --opponent uci:nobody --games 2 --run new", "nobody: no such program"),

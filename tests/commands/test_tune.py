@@ -59,7 +59,7 @@ def test_a_learned_file_loads_and_says_where_it_comes_from(learned, small_pgn, s
     assert parameters.weights.shape == parameters.standard_errors.shape == (2, engine.layout.size)
     assert (parameters.weights != load_parameters("classic").weights).mean() > 0.3
     note = yaml.safe_load(path.read_text())["learned"]
-    assert note == {key: value for key, value in said.items() if key not in ("output", "advice")} and said["output"] == str(path)
+    assert note == {key: value for key, value in said.items() if key not in ("output", "advice", "compare", "match")} and said["output"] == str(path)
     assert note["data"] == small_dataset.manifest["sources"] and note["data"][0]["file"] == small_pgn.name
     assert note["games"] + note["held_out_games"] == small_dataset.games
     assert note["positions"] + note["held_out_positions"] == small_dataset.positions
@@ -99,14 +99,17 @@ def test_the_lines_for_people_tell_the_losses_and_the_next_command(small_pgn, tm
     ran = done(*common)
     said = yaml.safe_load((tmp_path / "my out.yaml").read_text())["learned"]
     assert f"wrote {tmp_path / 'my out.yaml'}: {said['games']} games, {said['positions']:,} positions" in ran.out
-    assert f"loss      {said['loss_before']:.5f} -> {said['loss_after']:.5f}  (cross-entropy)" in ran.out
-    assert (f"held out  {said['held_out_before']:.5f} -> {said['held_out_after']:.5f}, change "
-            f"{said['held_out_change']['difference']:+.5f} [") in ran.out
-    assert f"]  ({said['held_out_games']} games of other openings)" in ran.out
+    change = said["held_out_results"]
+    assert (f"results   {change['before']:.5f} -> {change['after']:.5f}, change {change['difference']:+.5f} "
+            f"[{change['low']:+.5f}, {change['high']:+.5f}]  ({change['games']} held-out games of other openings, cross-entropy)"
+            ) in ran.out
+    assert change["after"] == pytest.approx(said["held_out_after"]) and change["games"] == said["held_out_games"]
     assert f"tuner diff classic '{tmp_path / 'my out.yaml'}'" in ran.out
+    assert ran.out.splitlines()[-1] == (f"see whether it is better: tuner match '{tmp_path / 'my out.yaml'}' classic --depth 4 "
+                                        "--games 400")
     assert "read 300 games, used 300" in ran.err and "win/draw/loss" in ran.err
     none = done(*common, "--held-out", 0)
-    assert "held out" not in none.out
+    assert "results   " not in none.out and "(cross-entropy of the games learned from; none were held out)" in none.out
     assert yaml.safe_load((tmp_path / "my out.yaml").read_text())["learned"]["held_out_after"] is None
 
 

@@ -23,7 +23,8 @@ def said(*arguments: object) -> dict:
 def test_where_there_are_games_and_an_evaluation_searches_teach(small_pgn, small_dataset, tmp_path):
     out = tmp_path / "out.yaml"
     ran = done("tune", "classic", small_pgn, "-o", out, *FEW, "--depth", 2)
-    assert "each position was searched 2 plies deep" in ran.err and "win/draw/loss" not in ran.err
+    assert "rootstrap, lambda 0: learns from searches of the positions, depth 2" in ran.err
+    assert "win/draw/loss" in ran.err  # of the games, whatever is learned from
     note = yaml.safe_load(out.read_text())["learned"]
     assert note["method"] == "rootstrap" and note["depth"] == 2 and note["lambda"] == 0
     assert load_parameters(out).scale == load_parameters("classic").scale
@@ -59,16 +60,54 @@ def test_lambda_one_is_the_regression_on_results(small_pgn, tmp_path):
 @pytest.mark.parametrize("method", ["td", "td-leaf"])
 def test_temporal_differences_have_their_own_file_with_errors(small_pgn, tmp_path, method):
     out = tmp_path / "out.yaml"
-    result = said("classic", small_pgn, "-o", out, *MATERIAL, "--method", method, "--depth", 1, "--lambda", 0.8,
-                  "--skip-start", 40)
+    depth = ("--depth", 1) if method == "td-leaf" else ()
+    result = said("classic", small_pgn, "-o", out, *MATERIAL, "--method", method, *depth, "--lambda", 0.8, "--skip-start", 40)
     assert result["method"] == method and result["lambda"] == 0.8 and result["iterations"] >= 2
     learned = load_parameters(out)
     moved = learned.weights != load_parameters("classic").weights
     assert moved[:, :5].all() and not moved[:, 5:].any()
     assert (learned.standard_errors[:, :5] > 0).all()
-    again = said("classic", small_pgn, "-o", out, *MATERIAL, "--method", method, "--depth", 1, "--learner", "adam",
-                 "--iterations", 3, "--skip-start", 60)
+    again = said("classic", small_pgn, "-o", out, *MATERIAL, "--method", method, *depth, "--learner", "adam", "--iterations", 3,
+                 "--skip-start", 60)
     assert again["iterations"] == 3
+
+
+@pytest.mark.parametrize(("arguments", "expected"), [
+    (("--method", "logistic"), {}),
+    (("--method", "rootstrap", "--depth", 1), {"depth": 1, "lambda": 0.0}),
+    (("--method", "td"), {"lambda": 0.7}),
+    (("--method", "td-leaf", "--depth", 2, "--lambda", 0.5), {"depth": 2, "lambda": 0.5})])
+def test_the_file_says_what_was_used_and_nothing_else(small_pgn, tmp_path, arguments, expected):
+    out, run = tmp_path / "out.yaml", tmp_path / "run"
+    done("tune", "classic", small_pgn, "-o", out, *MATERIAL, *arguments, "--skip-start", 60, "--run", run)
+    note = yaml.safe_load(out.read_text())["learned"]
+    assert {key: note[key] for key in ("depth", "lambda") if key in note} == expected
+    options = yaml.safe_load((run / "config.yaml").read_text())["options"]
+    assert (options["depth"], options["trace"]) == (expected.get("depth"), expected.get("lambda"))
+    assert options["method"] == note["method"] == arguments[1] and options["device"] == "cpu"
+
+
+@pytest.mark.parametrize(("arguments", "wanted"), [
+    ("--method logistic --depth 3", "--depth 3: has no use here, --method logistic searches nothing"),
+    ("--method logistic --lambda 0.5", "--lambda 0.5: has no use here, --method logistic learns from results alone"),
+    ("--method td --depth 3", "--depth 3: has no use here, --method td searches nothing"),
+    ("--method td --rounds 2", "--rounds 2: has no use here"),
+    ("--method td --loss mse", "--loss mse: has no use here, --method td solves an equation"),
+    ("--method td-leaf --bootstrap 20", "--bootstrap 20: has no use here"),
+    ("--learning-rate 3", "--learning-rate 3.0: has no use here, --learner newton has no learning rate"),
+    ("--learner lbfgs --batch 9", "--batch 9: has no use here, --learner lbfgs takes all positions a step"),
+    ("--step 2", "--step 2.0: has no use here, the gradient is analytic"),
+    ("--bootstrap 1 --method logistic", "--bootstrap 1: expected 2 or more fits, such as --bootstrap 200; 0 for none"),
+])
+def test_options_that_the_method_does_not_use_are_refused(small_pgn, tmp_path, arguments, wanted):
+    ran = tuner("tune", "classic", small_pgn, "-o", tmp_path / "out.yaml", *arguments.split())
+    assert ran.status == 2 and wanted in ran.err and ran.err.count("\n") == 1
+
+
+def test_options_of_reading_are_refused_where_a_dataset_was_built_with_others(small_dataset, tmp_path):
+    for option in (("--skip-start", 20), ("--quiescence", "zero"), ("--strict",), ("--per-game", 4)):
+        ran = tuner("tune", "classic", small_dataset.path, "-o", tmp_path / "out.yaml", *option)
+        assert ran.status == 2 and "were chosen when it was built" in ran.err and ran.err.startswith(f"tuner: {option[0]}")
 
 
 def test_tic_tac_toe_learns_by_temporal_differences_of_its_positions(tmp_path):

@@ -35,9 +35,11 @@ def test_the_change_of_the_loss_is_the_mean_over_positions(sample, objective):
     found = change_of_loss(problem, problem.start, weights)
     p, q = chances(given.design(2) @ weights.ravel(), SCALE), (1 + given.outcome) / 2
     expected = losses(objective, p, q) - losses(objective, np.full(len(q), 0.5), q)
-    assert found.value == pytest.approx(expected.mean(), rel=1e-9)
+    assert found.difference.value == pytest.approx(expected.mean(), rel=1e-9)
+    assert found.after == pytest.approx(losses(objective, p, q).mean()) and found.positions == len(q)
+    assert found.before == pytest.approx(losses(objective, np.full(len(q), 0.5), q).mean())
     other = sm.OLS(expected, np.ones(len(q))).fit(cov_type="cluster", cov_kwds={"groups": given.group.astype(int)})
-    assert found.low == pytest.approx(other.params[0] - 1.96 * other.bse[0], rel=1e-2)
+    assert found.difference.low == pytest.approx(other.params[0] - 1.96 * other.bse[0], rel=1e-2)
 
 
 def test_the_change_with_draws_as_outcomes(sample):
@@ -47,7 +49,8 @@ def test_the_change_with_draws_as_outcomes(sample):
     problem = replace(problem_of(given, 2, "davidson"), start=zero, free=np.ones(shape, bool), low=zero, high=zero, mean=zero,
                       precision=zero)
     after = np.concatenate([weights, np.full((2, 1), -80.0)], axis=1)
-    assert change_of_loss(problem, zero, after).value == pytest.approx(problem.loss(after) - problem.loss(zero), rel=1e-9)
+    found = change_of_loss(problem, zero, after).difference.value
+    assert found == pytest.approx(problem.loss(after) - problem.loss(zero), rel=1e-9)
 
 
 def test_calibration_bins_hold_all_positions_and_their_results(sample):

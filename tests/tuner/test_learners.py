@@ -101,16 +101,6 @@ def test_every_learner_finds_the_most_probable_weights_under_a_prior(sample, lea
     assert objective_of(problem, found) < objective_of(problem, learn(problem_of(sample, 2))[0]) - 1e-3
 
 
-@pytest.mark.parametrize("learner", ["newton", "lbfgs"])
-@pytest.mark.parametrize("gradient", ["forward-difference", "central-difference"])
-def test_finite_differences_lead_to_the_same_optimum(sample, learner, gradient):
-    best, _ = learn(problem_of(sample, 2), tolerance=1e-12)
-    found, _ = learn(problem_of(sample, 2), learner, gradient=gradient)
-    # a forward difference of one centipawn is the gradient half a centipawn away, for each position of its own
-    assert problem_of(sample, 2).loss(found) < problem_of(sample, 2).loss(best) + (1e-5 if gradient[0] == "f" else 1e-7)
-    np.testing.assert_allclose(found, best, rtol=0, atol=2 if gradient[0] == "f" else 0.3)
-
-
 @EVERY_LEARNER
 def test_bounds_are_kept_and_the_rest_is_at_its_optimum(sample, learner):
     free, _ = learn(problem_of(sample, 2), tolerance=1e-12)

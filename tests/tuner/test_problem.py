@@ -174,39 +174,6 @@ def test_evaluations_are_coefficients_times_weights(sample, weights, stages, sma
     np.testing.assert_allclose(found, sample.design(stages)[chosen] @ weights.ravel(), rtol=0, atol=1e-9)
 
 
-def naive_differences(problem, weights, central, step):
-    """One weight moved at a time, the whole loss computed anew: as Homan (forward) and Coulom (central) wrote it."""
-    found, moved = np.zeros(weights.shape), weights.copy()
-    for place in np.ndindex(*weights.shape):
-        moved[place] = weights[place] + step
-        above = problem.loss(moved)
-        moved[place] = weights[place] - step if central else weights[place]
-        found[place] = (above - problem.loss(moved)) / (2 * step if central else step)
-        moved[place] = weights[place]
-    return found
-
-
-@KINDS
-@pytest.mark.parametrize("central", [False, True], ids=["forward", "central"])
-def test_finite_differences_are_those_of_a_naive_loop(sample, weights, objective, stages, central, small_blocks):
-    for games in (np.arange(GAMES), some_games(sample)[0]):
-        problem = problem_of(sample, stages, objective, games=games)
-        for step in (1.0, 4.0):
-            expected = naive_differences(problem, weights, central, step)
-            np.testing.assert_allclose(problem.finite_differences(weights, central, step), expected, rtol=0, atol=1e-9)
-            assert abs(expected).max() > 1e-4
-
-
-@KINDS
-@pytest.mark.parametrize(("central", "order"), [(False, 1), (True, 2)], ids=["forward", "central"])
-def test_finite_differences_approach_the_gradient_with_their_order(sample, weights, objective, stages, central, order):
-    problem = problem_of(sample, stages, objective)
-    _, gradient = problem.loss_gradient(weights)
-    errors = [np.linalg.norm(problem.finite_differences(weights, central, step) - gradient) for step in (8.0, 4.0, 2.0)]
-    for larger, smaller in itertools.pairwise(errors):
-        assert larger / smaller == pytest.approx(2**order, rel=0.1)
-
-
 def test_the_prior_is_a_parabola_round_its_mean(sample):
     random = np.random.default_rng(5)
     mean, precision, weights = (random.random((2, COLUMNS + 1)) for _ in range(3))

@@ -10,7 +10,7 @@ from tests.tuner.support import chances, problem_of, random_coefficients, write_
 from tuner import scale as module
 from tuner.fit import FitOptions, fit
 from tuner.parameters import Parameters
-from tuner.scale import fit_scale
+from tuner.scale import Scale, fit_scale, scale_lines
 
 TRUE = 0.004
 COLUMNS = 6
@@ -42,7 +42,7 @@ def expected_scale(sample, weights, chosen=slice(None)):
 
 def test_the_scale_is_that_of_statsmodels(drawn):
     sample, weights = drawn
-    found = fit_scale(problem_of(sample, 2, start=weights))
+    found = fit_scale(problem_of(sample, 2, start=weights)).value
     assert found == pytest.approx(expected_scale(sample, weights), rel=1e-8)
     assert found == pytest.approx(TRUE, rel=0.1)
 
@@ -50,7 +50,7 @@ def test_the_scale_is_that_of_statsmodels(drawn):
 def test_only_the_games_of_the_problem_are_used(drawn):
     sample, weights = drawn
     games = np.arange(0, 400, 3)
-    found = fit_scale(problem_of(sample, 2, start=weights, games=games))
+    found = fit_scale(problem_of(sample, 2, start=weights, games=games)).value
     assert found == pytest.approx(expected_scale(sample, weights, np.isin(sample.group, games + 1)), rel=1e-8)
     assert found != pytest.approx(expected_scale(sample, weights), rel=1e-6)
 
@@ -58,27 +58,73 @@ def test_only_the_games_of_the_problem_are_used(drawn):
 @pytest.mark.parametrize("unit", [0.25, 3.0])
 def test_weights_in_another_unit_have_another_scale(drawn, unit):
     sample, weights = drawn
-    assert fit_scale(problem_of(sample, 2, start=unit * weights)) == pytest.approx(
-        fit_scale(problem_of(sample, 2, start=weights)) / unit, rel=1e-8)
+    assert fit_scale(problem_of(sample, 2, start=unit * weights)).value == pytest.approx(
+        fit_scale(problem_of(sample, 2, start=weights)).value / unit, rel=1e-8)
 
 
 @pytest.mark.parametrize("guess", [1e-4, 0.02])
 def test_the_scale_does_not_depend_on_the_one_to_begin_with(drawn, guess):
     sample, weights = drawn
-    assert fit_scale(problem_of(sample, 2, start=weights, scale=guess)) == pytest.approx(
+    assert fit_scale(problem_of(sample, 2, start=weights, scale=guess)).value == pytest.approx(
         expected_scale(sample, weights), rel=1e-6)
 
 
-def test_of_many_positions_a_part_is_enough(drawn, monkeypatch):
+@pytest.mark.parametrize("games", [np.arange(400), np.arange(0, 400, 2)], ids=["neighbours", "with gaps"])
+def test_of_many_positions_games_are_drawn_each_equally_likely(drawn, monkeypatch, games):
     sample, weights = drawn
-    games = np.arange(0, 400, 2)  # with gaps, so that there is a range for each game
-    whole = fit_scale(problem_of(sample, 2, start=weights, games=games))
     monkeypatch.setattr(module, "POSITIONS", 700)
-    part = fit_scale(problem_of(sample, 2, start=weights, games=games))
-    assert part != whole
-    assert part == pytest.approx(whole, rel=0.25)
-    # one long range cannot be sampled by games: all of it is used
-    assert fit_scale(problem_of(sample, 2, start=weights)) == pytest.approx(expected_scale(sample, weights), rel=1e-8)
+    problem = problem_of(sample, 2, start=weights, games=games)
+    chosen = module._sampled(problem)
+    assert (np.diff(chosen) > 0).all() and np.isin(chosen, games).all()
+    lengths = np.diff(sample.data.first)
+    assert lengths[chosen].sum() == pytest.approx(700, rel=0.2)
+    # a sample that took neighbours, or long games first, would have another mean length or other gaps
+    assert lengths[chosen].mean() == pytest.approx(lengths[games].mean(), abs=4 * lengths.std() / len(chosen) ** 0.5)
+    assert np.median(np.diff(chosen)) > np.median(np.diff(games))
+    expected = expected_scale(sample, weights, np.isin(sample.group, chosen + 1))
+    assert fit_scale(problem).value == pytest.approx(expected, rel=1e-8)
+
+
+def dead_endings(folder, share: float):
+    """Games of two phases: in the first one results follow the evaluation, in the second, large ones are mostly drawn."""
+    random = np.random.default_rng(2)
+    lengths, n = np.full(600, 10), 6000
+    x = random_coefficients(random, n, COLUMNS)
+    phase = np.where(np.tile(np.arange(10), 600) < 7, 20, 1)
+    x[phase == 1] *= 3
+    weights = random.normal(0, 60, (2, COLUMNS + 1))
+    weights[:, -1] = 0
+    sample = write_sample(folder / "none", x, np.zeros(n), lengths, phase=phase)
+    p = chances(sample.design(2) @ weights.ravel(), TRUE)
+    outcome = np.where(random.random(n) < p, 1.0, -1.0)
+    outcome[(phase == 1) & (random.random(n) < share)] = 0.0
+    return write_sample(folder / "data", x, outcome, lengths, phase=phase), weights
+
+
+def test_drawn_endings_are_left_out_and_said(tmp_path):
+    sample, weights = dead_endings(tmp_path, 0.9)
+    problem = problem_of(sample, 2, start=weights)
+    found = fit_scale(problem)
+    assert found.phases == (1,) and found.share == pytest.approx(0.3) and found.value == pytest.approx(TRUE, rel=0.1)
+    assert expected_scale(sample, weights) < 0.5 * TRUE  # what all positions say
+    assert scale_lines(found, TRUE) == [
+        "scale: fitted without phase 1, 30 % of the positions, where the side that is far ahead scores less than 0.75"]
+
+
+def test_endings_as_decided_as_the_evaluation_says_are_kept(tmp_path):
+    sample, weights = dead_endings(tmp_path, 0.0)
+    found = fit_scale(problem_of(sample, 2, start=weights))
+    assert found == (pytest.approx(expected_scale(sample, weights), rel=1e-8), (), 0.0)
+    assert found.value == pytest.approx(TRUE, rel=0.1)
+
+
+def test_a_scale_far_from_the_files_is_said_with_a_way_out():
+    assert scale_lines(Scale(0.0026), 0.00255) == []
+    (line,) = scale_lines(Scale(0.00122), 0.00255)
+    assert "0.48 times the 0.00255 of the file" in line and "less often" in line and "--scale 0.00255" in line
+    (line,) = scale_lines(Scale(0.01), 0.00255)
+    assert "more often" in line
+    assert "do not predict" in scale_lines(None, 0.00255)[0]
 
 
 def test_weights_that_say_nothing_have_no_scale(drawn):

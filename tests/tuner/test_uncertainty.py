@@ -34,13 +34,13 @@ def statsmodels_fit(sample, stages, **more):
 
 @pytest.mark.parametrize("stages", [1, 2])
 def test_errors_are_the_clustered_ones_of_statsmodels(sample, stages):
-    """Both with the factor G / (G - 1) * (n - 1) / (n - p) for small samples; naive ones without any factor."""
+    """Both with the factor G / (G - 1) * (n - 1) / (n - p) for small samples; naive ones with n / n, and no clusters."""
     _, found = errors_of(problem_of(sample, stages), sample.layout.places)
     clustered = statsmodels_fit(sample, stages, cov_type="cluster",
                                 cov_kwds={"groups": sample.group.astype(int), "use_correction": True})
     np.testing.assert_allclose(found.standard_errors.ravel(), clustered.bse, rtol=1e-5)
     np.testing.assert_allclose(found.covariance, clustered.cov_params(), rtol=1e-4, atol=1e-5 * abs(found.covariance).max())
-    np.testing.assert_allclose(found.naive.ravel(), statsmodels_fit(sample, stages, scale=1.0).bse, rtol=1e-5)
+    np.testing.assert_allclose(found.naive.ravel(), statsmodels_fit(sample, stages, cov_type="HC0").bse, rtol=1e-5)
     assert found.games == 150
     assert np.median(found.standard_errors / found.naive) > 1.5
 

@@ -16,6 +16,7 @@ from tuner.options import (
     at_least_one,
     between,
     count,
+    gradient_named,
     positive,
     require_nothing_else,
     share,
@@ -28,7 +29,7 @@ EXAMPLE = """example:
   tuner selfplay --lambda 0.7                                  from bare piece values, 1,000 games
   tuner selfplay my.yaml --games 14000 --lambda 0.7 -o learned.yaml
   tuner selfplay --openings '1k6/8/2K5/3R4/8/8/8/8 w - - 0 1' --games 60 --depth 2 --plies 12 --truncated draw \
-      --explore 0.3 --batch 1 --lag 0 --learning-rate 10 --backup td-leaf       mate with a rook
+      --explore 0.3 --batch 1 --lag 0 --learning-rate 10 --method td-leaf       mate with a rook
   tuner selfplay my.yaml --opponent self --opponent past --opponent uci:stockfish
   tuner selfplay --resume selfplay-1 --games 20000
 """
@@ -49,19 +50,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--balanced", action="store_true", help="only random openings that a search finds balanced")
     group.add_argument("--explore", type=share, default=0.0, metavar="P", help="share of moves made at random (default: 0)")
     group.add_argument("--plies", type=at_least_one, default=160, metavar="N", help="break games off there (default: 160)")
-    group.add_argument("--truncated", choices=("value", "draw"), default="value",
+    group.add_argument("--truncated", choices=("value", "draw"),
                        help="games broken off: value (default): their last value was right; draw: they are drawn")
     group.add_argument("--opponent", action="append", metavar="PLAYER",
                        help="self (default), past (earlier selves), a parameter file, uci:COMMAND; repeated: in turn")
     group.add_argument("--no-blunders", action="store_true",
                        help="learn nothing from moves of an opponent that were mistakes not foreseen (KnightCap's rule)")
     group = parser.add_argument_group("learning")
-    group.add_argument("--lambda", dest="trace", type=unit, default=0.7, metavar="L",
+    group.add_argument("--method", choices=("rootstrap", "td-leaf", "td", "treestrap"), default="rootstrap",
+                       help="what is learned: that the positions played are worth what searches from there on found (rootstrap, "
+                            "the default), that leaves of principal variations agree (td-leaf), that positions agree (td), or "
+                            "that all positions in the search trees keep their bounds (treestrap)")
+    group.add_argument("--lambda", dest="trace", type=unit, metavar="L",
                        help="weight of later values, per ply: 0 the next value alone, 1 the result alone (default: 0.7)")
-    group.add_argument("--backup", choices=("rootstrap", "td-leaf", "td", "treestrap"), default="rootstrap",
-                       help="what is learnt: that the positions played are worth what searches from there on found (rootstrap, "
-                            "the default: of all it won most matches), that leaves of principal variations agree (td-leaf), "
-                            "that positions agree (td), or that all positions in the trees keep their bounds (treestrap)")
+    group.add_argument("--gradient", choices=("analytic", "finite-difference", "forward-difference", "central-difference"),
+                       default="analytic",
+                       help="analytic (default), or finite differences of the compiled evaluation with moved weights, central "
+                            "unless said: for terms that are not linear in their numbers")
+    group.add_argument("--step", type=between(1e-6, 1e4, "1"), metavar="CP",
+                       help="of finite differences, in centipawns (default: 0.01 central, 1 forward)")
     group.add_argument("--noisy", action="store_true",
                        help="rootstrap and treestrap: learn of positions that are not quiet too, as published")
     group.add_argument("--learner", choices=("adam", "sgd", "adagrad", "coherence"), default="adam", help="default: adam")
@@ -101,15 +108,24 @@ def run(arguments: argparse.Namespace) -> dict:
 
 def _settings(arguments: argparse.Namespace):
     from games.streams import InputError
+    from tuner.rows import STEPS
     from tuner.selfplay.backups import BACKUPS
     from tuner.selfplay.settings import Settings
 
-    depth = None if arguments.nodes else arguments.depth or 3
-    if arguments.backup == "treestrap" and depth is None:
-        raise InputError("--backup treestrap: needs searches of one depth; use --depth in place of --nodes")
+    depth, method = None if arguments.nodes else arguments.depth or 3, arguments.method
+    if method == "treestrap" and depth is None:
+        raise InputError("--method treestrap: needs searches of one depth; use --depth in place of --nodes")
     opponents = tuple(arguments.opponent or ["self"])
-    if BACKUPS[arguments.backup].harvest and arguments.no_blunders:
-        raise InputError(f"--no-blunders: a rule for td and td-leaf, not for {arguments.backup}")
+    searched, gradient = BACKUPS[method].harvest is not None, gradient_named(arguments.gradient)
+    for option, given, why in (
+            ("--no-blunders", arguments.no_blunders and searched, f"a rule for td and td-leaf, not for {method}"),
+            ("--noisy", arguments.noisy and not searched, f"for rootstrap and treestrap; {method} learns from every position"),
+            ("--lambda", arguments.trace is not None and method == "treestrap", "treestrap learns from searches, not from games"),
+            ("--truncated", arguments.truncated is not None and method == "treestrap", "treestrap learns nothing from results"),
+            ("--balanced", arguments.balanced and arguments.openings is not None, "chooses among random openings, not of a file"),
+            ("--step", arguments.step is not None and gradient == "analytic", "of finite differences; the gradient is analytic")):
+        if given:
+            raise InputError(f"{option}: {why}; leave it out")
     random_plies = arguments.random_plies
     if random_plies is None:
         random_plies = 0 if arguments.openings else 4
@@ -117,8 +133,10 @@ def _settings(arguments: argparse.Namespace):
         start=arguments.params, games=arguments.games or 1000, depth=depth, nodes=arguments.nodes, random_plies=random_plies,
         openings=os.path.abspath(arguments.openings) if arguments.openings and os.path.exists(arguments.openings)
         else arguments.openings, balanced=arguments.balanced, explore=arguments.explore, plies=arguments.plies,
-        opponents=opponents, backup=arguments.backup, trace=arguments.trace, gated=not arguments.noisy,
-        blunders=not arguments.no_blunders, truncated=arguments.truncated, rule=arguments.learner,
+        opponents=opponents, method=method,
+        trace=None if method == "treestrap" else 0.7 if arguments.trace is None else arguments.trace, gradient=gradient,
+        step=STEPS.get(gradient) if arguments.step is None else arguments.step, gated=not arguments.noisy,
+        blunders=not arguments.no_blunders, truncated=arguments.truncated or "value", rule=arguments.learner,
         rate=arguments.learning_rate, decay=arguments.decay, average=arguments.average, batch=arguments.batch,
         lag=arguments.lag, fixed=tuple(arguments.fixed), noise=arguments.noise, seed=arguments.seed,
         terms=tuple(os.path.abspath(path) for path in arguments.terms))

@@ -12,6 +12,7 @@ from tuner.options import (
     at_least_one,
     between,
     count,
+    gradient_named,
     positive,
     read_options,
     share,
@@ -36,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                        help="logistic: regression of the results on the positions, TD(1); rootstrap: towards what a search of "
                             "each position finds; td, td-leaf: temporal differences of the positions or of the leaves of "
                             "searches; auto (default): rootstrap, if there are games and an evaluation to search them with")
-    group.add_argument("--depth", type=at_least_one, default=4, metavar="N", help="plies of those searches (default: 4)")
+    group.add_argument("--depth", type=at_least_one, metavar="N", help="plies of those searches (default: 4)")
     group.add_argument("--lambda", dest="trace", type=unit, metavar="L",
                        help="weight of what comes later in the game, per ply (default: rootstrap 0, the search alone; td 0.7)")
     group.add_argument("--rounds", type=at_least_one, metavar="N",
@@ -45,15 +46,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--workers", type=at_least_one, default=processors(), metavar="N",
                        help="threads that search; changes nothing about the result (default: the processors that there are)")
     add_device_option(group, "auto", "where passes over the data run")
-    group.add_argument("--loss", choices=("cross-entropy", "mse", "ordered", "davidson", "draws"), default="cross-entropy",
+    group.add_argument("--loss", choices=("cross-entropy", "mse", "ordered", "davidson", "draws"),
                        help="cross-entropy (default) or mean squared error of the expected score; with draws as an outcome of "
                             "their own: ordered logit (Rao and Kupper), davidson, or draws: what predicts held-out games best")
     group.add_argument("--learner", choices=("newton", "lbfgs", "adam", "sgd"), default="newton", help="default: newton")
     group.add_argument("--gradient", choices=("analytic", "finite-difference", "forward-difference", "central-difference"),
-                       default="analytic", help="analytic (default), or finite differences (central unless said)")
+                       default="analytic",
+                       help="analytic (default), or finite differences of the compiled evaluation with moved weights, central "
+                            "unless said: slow, and right for terms that are not linear in their numbers")
+    group.add_argument("--step", type=between(1e-6, 1e4, "1"), metavar="CP",
+                       help="of finite differences, in centipawns (default: 0.01 central, 1 forward)")
     group.add_argument("--learning-rate", type=positive, metavar="N", help="for adam (centipawns a step) and sgd")
     group.add_argument("--iterations", type=at_least_one, metavar="N", help="at most so many; epochs for adam and sgd")
-    group.add_argument("--batch", type=at_least_one, default=16384, metavar="N", help="positions a step of adam and sgd")
+    group.add_argument("--batch", type=at_least_one, metavar="N",
+                       help="positions a step of adam and sgd (default: 16384)")
     group.add_argument("--held-out", type=share, default=0.1, metavar="SHARE",
                        help="share of the games, whole openings, kept to judge the result (default: 0.1)")
     group.add_argument("--prior", type=_prior, default="auto", metavar="SD",
@@ -82,12 +88,12 @@ def run(arguments: argparse.Namespace) -> dict:
     from tuner import tuning
     from tuner.tune_options import TuneOptions
 
-    gradient = {"finite-difference": "central-difference"}.get(arguments.gradient, arguments.gradient)
     options = TuneOptions(
-            reading=read_options(arguments), quiescence=arguments.quiescence, terms=tuple(arguments.terms),
+            reading=read_options(arguments), quiescence=arguments.quiescence, terms=tuple(arguments.terms), step=arguments.step,
             method=arguments.method, depth=arguments.depth, trace=arguments.trace, workers=min(arguments.workers, 512),
             per_game=arguments.per_game, rounds=arguments.rounds,
-            loss=arguments.loss, learner=arguments.learner, gradient=gradient, learning_rate=arguments.learning_rate,
+            loss=arguments.loss, learner=arguments.learner, gradient=gradient_named(arguments.gradient),
+            learning_rate=arguments.learning_rate,
             iterations=arguments.iterations, batch=arguments.batch, held_out=arguments.held_out,
             prior=arguments.prior, fixed=tuple(arguments.fixed), only=tuple(arguments.only), scale=arguments.scale,
             untapered=arguments.untapered, intercept=not arguments.no_intercept, seed=arguments.seed,

@@ -1,4 +1,4 @@
-"""What a fit asks of the machine that passes over its data: the processors, or a card."""
+"""The interface between a fit and the device that runs its passes: the CPU, a GPU, or finite differences on the CPU."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from tuner.temporal import TemporalData
 
 class Model(Protocol):
     """What passes have to know: `tuner.problem.Problem` without what is believed of its weights. `shares` (stages, phases + 1)
-    say how much of each stage a position of a phase has, `groups` name the games that count as one, `by_group` are
+    say how much of each stage a position of a phase has, `free` (stages, columns + 1 or 2) which
+    weights may move, `groups` name the games that count as one, `by_group` are
     the games' places in the order of their groups."""
 
     data: Dataset
@@ -22,6 +23,7 @@ class Model(Protocol):
     scale: float
     stages: int
     draws: bool
+    free: np.ndarray
     address: int
     shares: np.ndarray
     groups: tuple[np.ndarray, np.ndarray]
@@ -63,6 +65,12 @@ class Device(Protocol):
 
     def score_products(self, model: Model, weights: np.ndarray, chosen: np.ndarray) -> tuple[np.ndarray, int]:
         """(k, k) the sum of u u' for the k flat weights `chosen`, which ascend; and how many groups of games there are."""
+
+    def position_products(self, model: Model, weights: np.ndarray, ranges: np.ndarray) -> np.ndarray:
+        """(d, d) the sum of u u' over positions of some ranges; u (d,) is the gradient of the position's own loss."""
+
+    def evaluations(self, model: Model, weights: np.ndarray, ranges: np.ndarray) -> np.ndarray:
+        """(n,) centipawns, first player's view and with the intercept, of the positions of some ranges, one after the other."""
 
     def evaluate(self, index: np.ndarray, count: np.ndarray, row: np.ndarray, phase: np.ndarray, table: np.ndarray) -> np.ndarray:
         """(n,) centipawns, first player's view, of packed positions (see `tuner.dataset`), by weights for each phase

@@ -31,6 +31,15 @@ def device_named(name: str, workers: int) -> Device:
     return Processors(workers)
 
 
+def why_no_gpu() -> str | None:
+    """Why "auto" takes no GPU, in a line; None where it takes one."""
+    try:
+        first_card()
+    except NoCard as reason:
+        return str(reason)
+    return None
+
+
 def the_card() -> Gpu:
     """The first card; InputError if there is none."""
     try:

@@ -63,6 +63,22 @@ class Processors:
         """See `Device`."""
         return score_products(model, weights.shape, lambda piece: position_terms(model, weights, piece), chosen, self.workers)
 
+    def position_products(self, model: Model, weights: np.ndarray, ranges: np.ndarray) -> np.ndarray:
+        """See `Device`."""
+        def terms_of(piece: np.ndarray) -> tuple[int, np.ndarray]:
+            base, terms = position_terms(model, weights, piece)
+            if model.draws:  # by evaluation and by width: the rows of second derivatives become products of first ones
+                terms[1], terms[3], terms[4] = terms[0]**2, terms[0] * terms[2], terms[2]**2
+            else:
+                terms[1] = terms[0]**2
+            return base, terms
+
+        return second_moments(model, weights.shape, terms_of, ranges, self.workers)
+
+    def evaluations(self, model: Model, weights: np.ndarray, ranges: np.ndarray) -> np.ndarray:
+        """See `Device`."""
+        return evaluations(model, weights, ranges, self.workers)
+
     def evaluate(self, index: np.ndarray, count: np.ndarray, row: np.ndarray, phase: np.ndarray, table: np.ndarray) -> np.ndarray:
         """See `Device`."""
         out, nothing = np.empty(len(phase)), np.zeros(len(phase), np.float32)  # neither outcomes nor weights are looked at

@@ -16,6 +16,7 @@ import numpy as np
 from tuner.device.base import Model, TemporalPasses
 from tuner.device.chunk import Chosen, Chunk, Packed, arranged
 from tuner.device.chunks import Chunks
+from tuner.device.cpu import Processors
 from tuner.device.library import SHARED_BYTES, THREADS, Library
 from tuner.parallel import processors
 from tuner.temporal import TemporalData
@@ -154,6 +155,14 @@ class Gpu:
                        library.put(high, np.int32), library.put(first, np.int32), groups, residual, drawn, model.data.columns,
                        shape[1], library.put(model.shares, np.float64), model.phases, shape[0], rows)
         return rows
+
+    def position_products(self, model: Model, weights: np.ndarray, ranges: np.ndarray) -> np.ndarray:
+        """See `Device`; by the CPU: it is asked for a sample."""
+        return Processors(self.workers).position_products(model, weights, ranges)
+
+    def evaluations(self, model: Model, weights: np.ndarray, ranges: np.ndarray) -> np.ndarray:
+        """See `Device`; by the CPU: what is looked at one by one has to be in host memory."""
+        return Processors(self.workers).evaluations(model, weights, ranges)
 
     def evaluate(self, index: np.ndarray, count: np.ndarray, row: np.ndarray, phase: np.ndarray, table: np.ndarray) -> np.ndarray:
         """See `Device`."""

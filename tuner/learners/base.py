@@ -17,7 +17,6 @@ IN_MEMORY = 1 << 30  # bytes of nonzeros
 class LearnerOptions:
     """How long and how fast to learn; None is the learner's own default."""
 
-    gradient: str = "analytic"  # or "forward-difference", "central-difference"
     iterations: int | None = None
     tolerance: float = 1e-7  # of the objective, relative: how much a further step would still gain
     learning_rate: float | None = None
@@ -52,9 +51,7 @@ class Record:
         self.watch(line)
 
 
-def objective_gradient(problem: Problem, weights: np.ndarray, kind: str) -> tuple[float, np.ndarray]:
+def objective_gradient(problem: Problem, weights: np.ndarray) -> tuple[float, np.ndarray]:
     """Mean loss plus prior, and its gradient with zeros where the weights are not free."""
     loss, gradient = problem.loss_gradient(weights)
-    if kind != "analytic":
-        gradient = problem.finite_differences(weights, central=kind == "central-difference")
     return loss + problem.prior(weights), np.where(problem.free, gradient + problem.prior_gradient(weights), 0.0)

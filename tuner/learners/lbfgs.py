@@ -6,6 +6,7 @@ import numpy as np
 
 from tuner.learners.base import LearnerOptions, Record, objective_gradient
 from tuner.problem import Problem
+from tuner.ranges import blocks
 
 
 def column_scale(problem: Problem) -> np.ndarray:
@@ -22,8 +23,10 @@ def column_scale(problem: Problem) -> np.ndarray:
 def problem_phase_counts(problem: Problem) -> np.ndarray:
     """(phases + 1,) positions of each phase."""
     counts = np.zeros(problem.phases + 1, np.int64)
-    for low, high in problem.ranges:
-        counts += np.bincount(problem.data.phase[low:high], minlength=problem.phases + 1)
+    for piece in blocks(problem.ranges):  # as numbers of eight bytes the phases of all positions might not fit into memory
+        for low, high in piece:
+            counts += np.bincount(problem.data.phase[low:high], minlength=problem.phases + 1)
+        problem.release()
     return counts
 
 
@@ -42,7 +45,7 @@ def lbfgs(problem: Problem, options: LearnerOptions, record: Record) -> np.ndarr
         return result
 
     def function(x: np.ndarray) -> tuple[float, np.ndarray]:
-        value, gradient = objective_gradient(problem, full(x), options.gradient)
+        value, gradient = objective_gradient(problem, full(x))
         nonlocal last
         last = value
         if value < record.best_objective:

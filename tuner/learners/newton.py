@@ -63,8 +63,7 @@ def newton(problem: Problem, options: LearnerOptions, record: Record, start: np.
            matrix: np.ndarray | None = None) -> np.ndarray:
     """Weights at the optimum; `start` and a `matrix` computed nearby spare work."""
     weights = np.clip(problem.start if start is None else start, problem.low, problem.high)
-    precision = problem.precision.ravel()
-    value, gradient = objective_gradient(problem, weights, options.gradient)
+    value, gradient = objective_gradient(problem, weights)
     if start is not None:
         record(weights, value)
     kind, damping = "stale", 0.0
@@ -73,13 +72,13 @@ def newton(problem: Problem, options: LearnerOptions, record: Record, start: np.
         if matrix is None:
             kind = "sample" if sample is not None else "whole"
             matrix = problem.gauss_newton(weights, sample)
-        step, gain = _step(problem, weights, gradient, matrix, precision, damping)
+        step, gain = newton_step(problem, weights, gradient, matrix, damping)
         if kind == "sample" and gain < NEAR * value:
             sample, matrix = None, None
             continue
         if gain <= options.tolerance * value:
             break
-        after, new_value, new_gradient = _search(problem, weights, step, value, options.gradient)
+        after, new_value, new_gradient = _search(problem, weights, step, value)
         if after is None:
             if kind == "stale":
                 matrix = None  # computed elsewhere: try again with one from here
@@ -102,9 +101,11 @@ def newton(problem: Problem, options: LearnerOptions, record: Record, start: np.
     return record.best
 
 
-def _step(problem: Problem, weights: np.ndarray, gradient: np.ndarray, matrix: np.ndarray, precision: np.ndarray,
-          damping: float) -> tuple[np.ndarray, float]:
-    """The damped Newton step and the gain that the quadratic model promises."""
+def newton_step(problem: Problem, weights: np.ndarray, gradient: np.ndarray, matrix: np.ndarray,
+                damping: float = 0.0) -> tuple[np.ndarray, float]:
+    """The damped Newton step from weights with this gradient of the objective, zero where a bound is in the way, and the gain
+    that the quadratic model predicts; `matrix` is the Gauss-Newton matrix of the loss."""
+    precision = problem.precision.ravel()
     blocked = ((weights <= problem.low) & (gradient > 0)) | ((weights >= problem.high) & (gradient < 0))
     moving = np.flatnonzero((problem.free & ~blocked).ravel())
     part = matrix[np.ix_(moving, moving)].copy()
@@ -117,11 +118,11 @@ def _step(problem: Problem, weights: np.ndarray, gradient: np.ndarray, matrix: n
     return step.reshape(weights.shape), 0.5 * float(right @ change)
 
 
-def _search(problem: Problem, weights: np.ndarray, step: np.ndarray, value: float, kind: str):
+def _search(problem: Problem, weights: np.ndarray, step: np.ndarray, value: float):
     """Shorten the step until the objective falls; None, None, None if it does not."""
     for _ in range(6):
         after = np.clip(weights + step, problem.low, problem.high)
-        new_value, new_gradient = objective_gradient(problem, after, kind)
+        new_value, new_gradient = objective_gradient(problem, after)
         if new_value < value:
             return after, new_value, new_gradient
         step = step / 4

@@ -10,7 +10,7 @@ from tuner.engine import Engine
 from tuner.learners.rules import RULES, State
 from tuner.leaves import known_values
 from tuner.parameters import Parameters
-from tuner.rows import rows_of
+from tuner.rows import MovedRows, Rows, moved_rows_of, rows_of
 from tuner.selfplay.backups import BACKUPS, Lesson
 from tuner.selfplay.play import Episode
 from tuner.selfplay.settings import Settings
@@ -37,7 +37,7 @@ class Learner:
 
     def __post_init__(self) -> None:
         parameters, settings = self.parameters, self.settings
-        self.rule, self.backup = RULES[settings.rule], BACKUPS[settings.backup]
+        self.rule, self.backup = RULES[settings.rule], BACKUPS[settings.method]
         self.free = ~parameters.mask((*parameters.fixed, *settings.fixed))
         self.low, self.high = parameters.limits()
 
@@ -49,15 +49,14 @@ class Learner:
                     for episode in episodes if len(episode.ply)]
         playing = self.parameters.with_weights(played)
         positions = [self.backup.positions(episode) for episode in episodes]
-        rows = rows_of(self.engine, np.concatenate(positions or [np.zeros((0, self.engine.game.words), np.uint64)]),
-                       len(self.weights))
+        rows = self._rows(np.concatenate(positions or [np.zeros((0, self.engine.game.words), np.uint64)]))
         values = np.tanh(scale * rows.evaluations(self.weights))
         parts = np.split(values, np.cumsum([len(part) for part in positions])[:-1])
         lessons = [Lesson(episode, known_values(episode.scores, episode.wins, self.engine.evaluate(episode.leaves, playing)),
-                          scale, settings.trace, settings.gated, settings.blunders) for episode in episodes]
+                          scale, settings.trace or 0.0, settings.gated, settings.blunders) for episode in episodes]
         errors = np.concatenate([np.zeros(0), *(self.backup.errors(*lesson) for lesson in zip(lessons, parts, strict=False))])
         batches = self.batches + 1
-        gradient = np.where(self.free, rows.sums(errors * (1 - values**2)), 0.0)
+        gradient = np.where(self.free, rows.slopes(errors, scale, self.weights), 0.0)
         change = self.rate * rule.step(self.state, gradient, len(values), batches)
         self.weights = np.clip(self.weights + np.where(self.free, change, 0.0), self.low, self.high)
         keep = min(settings.average, (1 + batches) / (10 + batches))
@@ -67,6 +66,12 @@ class Learner:
         return {"squares": float((errors**2).mean()) if len(errors) else 0.0, "step": float(np.abs(change).mean()),
                 "drift": float(np.abs(self.average - self.parameters.weights).mean()),
                 "static": float(sum(np.isnan(lesson.known).sum() for lesson in lessons) / max(leaves, 1))}
+
+    def _rows(self, positions: np.ndarray) -> Rows | MovedRows:
+        settings = self.settings
+        if settings.gradient == "analytic":
+            return rows_of(self.engine, positions, len(self.weights))
+        return moved_rows_of(self.engine, positions, settings.step, settings.gradient == "central-difference")
 
     @property
     def rate(self) -> float:

@@ -54,6 +54,9 @@ def new_run(settings: Settings, folder: Path, workers: int, output: Path | None,
         require_playable(engine.game)
         settings = replace(settings, evaluation=engine.composition.name)
         learner = new_learner(engine, parameters, settings)
+        if engine.composition.curved and settings.gradient == "analytic":
+            raise InputError(f"term {engine.composition.curved[0]}: is not linear in its numbers, so that counts do not give its "
+                             "gradient; learn with --gradient finite-difference")
         if not learner.free.any():
             raise InputError("every number is held, by --fixed or `fixed` in the file: nothing to learn; free some")
         opening = openings_of(engine, settings, display.note)
@@ -81,6 +84,13 @@ def resumed_run(folder: Path, workers: int, output: Path | None, games: int | No
         return _run(learner, openings_of(engine, settings, display.note), seats_of(learner, workers), folder, output, display)
 
 
+def method_text(settings: Settings) -> str:
+    """How it learns, in a few words."""
+    trace = "" if settings.trace is None else f", lambda {settings.trace:g}"
+    gradient = "" if settings.gradient == "analytic" else f", {settings.gradient} of {settings.step:g} centipawns"
+    return f"{settings.method}{trace}{gradient}"
+
+
 def free_folder(base: str = "selfplay") -> Path:
     """A folder for a run that names none: the first of selfplay-1, selfplay-2, ... that is not there."""
     number = 1
@@ -104,7 +114,7 @@ def _run(learner: Learner, opening: Callable[[int], Opening], seats: list[Seat],
         if games:
             display.note(f"{games:,} games were played before")
         limit = f"depth {settings.depth}" if settings.depth is not None else f"{settings.nodes:,} nodes"
-        display.note(f"{settings.backup}, lambda {settings.trace:g}, {limit}, {settings.games:,} games, in {path}")
+        display.note(f"{method_text(settings)}, {limit}, {settings.games:,} games, in {path}")
         display.begin("playing", settings.games)
         date = time.strftime("%Y.%m.%d")
         interrupted = False
@@ -177,6 +187,8 @@ def _played(episode: Episode, date: str) -> PlayedGame:
 def _write(path: Path, learner: Learner, line: dict) -> None:
     """The weights that play, as a parameter file."""
     settings = learner.settings
-    learned = {"command": "selfplay", "start": Path(settings.start).name, "backup": settings.backup, "lambda": settings.trace,
+    learned = {"command": "selfplay", "start": Path(settings.start).name, "method": settings.method,
+               **({"lambda": settings.trace} if settings.trace is not None else {}),
+               **({"gradient": settings.gradient, "step": settings.step} if settings.gradient != "analytic" else {}),
                "seed": settings.seed, "games": line["games"], "cpu_seconds": round(line["cpu_seconds"], 1)}
     write_parameters(path, learner.parameters.with_weights(learner.average, learned=learned, standard_errors=None))

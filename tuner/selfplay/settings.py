@@ -11,7 +11,7 @@ SECTION = "selfplay"
 class Settings:
     """The options of `tuner selfplay` by their names, but that `opponents` and `terms` are all of their kind, `trace` is
     --lambda, `gated` is not --noisy, `blunders` not --no-blunders, `rule` is --learner, and `rate` --learning-rate, of
-    which at least `floor` stays. `evaluation` is a hash of the terms and the program."""
+    which at least `floor` stays. None is what the method does not use. `evaluation` is a hash of the terms and the program."""
 
     start: str
     games: int
@@ -23,8 +23,10 @@ class Settings:
     explore: float = 0.0
     plies: int = 160
     opponents: tuple[str, ...] = ("self",)
-    backup: str = "rootstrap"
-    trace: float = 0.7
+    method: str = "rootstrap"
+    trace: float | None = 0.7
+    gradient: str = "analytic"  # or "forward-difference", "central-difference"
+    step: float | None = None  # centipawns, of finite differences
     gated: bool = True
     blunders: bool = True
     truncated: str = "value"

@@ -51,12 +51,12 @@ def test_eval(tmp_path):
     assert done("eval", "classic", positions, "--device", "gpu").out == done("eval", "classic", positions).out
 
 
-def test_finite_differences_run_on_the_processors(tmp_path):
+def test_finite_differences_run_on_the_cpu(tmp_path):
     options = ["tune", "tictactoe/zero", tictactoe_file(tmp_path), "-o", tmp_path / "a.yaml", "--method", "logistic",
                "--gradient", "central-difference"]
     assert "passes run on cpu" in done(*options).err
     ran = tuner(*options, "--device", "gpu")
-    assert ran.status == 2 and "finite differences run on the processors" in ran.err
+    assert ran.status == 2 and "finite differences run on the CPU" in ran.err
 
 
 def test_bench(tmp_path, monkeypatch, small_pgn):
