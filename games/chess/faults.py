@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+MOST_NOTES = 1000  # of one file; the others are counted
+
 (OK, FEN_PLACEMENT, FEN_SIDE, FEN_CASTLING, FEN_EN_PASSANT, FEN_KINGS, FEN_PAWNS, FEN_MATERIAL, FEN_CHECK, FEN_SHORT,
  TAG, VARIANT, NOT_A_MOVE, ILLEGAL, AMBIGUOUS, PROMOTION, NULL_MOVE, CLOSING, VARIATION, COMMENT, NO_RESULT, RESULTS,
- AFTER_RESULT, TOO_LONG, EPD_RESULT) = range(25)
+ AFTER_RESULT, EPD_RESULT, EPD_AMBIGUOUS) = range(25)
 
 SENTENCES = {
     FEN_PLACEMENT: "the piece placement of the FEN is not eight ranks of eight squares",
@@ -29,8 +33,8 @@ SENTENCES = {
     NO_RESULT: "the moves end at ply {ply} without a result (1-0, 0-1, 1/2-1/2 or *)",
     RESULTS: "the Result tag contradicts the result {token!r} after the moves",
     AFTER_RESULT: "{token!r} follows the result",
-    TOO_LONG: "the game is longer than the reader's limit",
-    EPD_RESULT: 'no result: expected c9 "1-0", [0.5] or [1.0]',
+    EPD_RESULT: 'no result: expected c9 "1-0", [0.5], FEN,0.5 or FEN | score | result',
+    EPD_AMBIGUOUS: "it does not say which number is the result: expected FEN [0.5], FEN,0.5 or FEN | score | result",
 }
 
 
@@ -40,3 +44,20 @@ def kind_of(fault: int) -> str:
     if sentence.startswith("{token!r}"):
         return sentence.replace("{token!r}", "text that")
     return sentence.replace(" {token!r}", "")
+
+
+class Notes:
+    """Tells what is wrong with a file's games, one by one up to MOST_NOTES."""
+
+    def __init__(self, note: Callable[[str], None]) -> None:
+        self._note, self._count = note, 0
+
+    def __call__(self, text: str) -> None:
+        self._count += 1
+        if self._count <= MOST_NOTES:
+            self._note(text)
+
+    def end(self, source: str, what: str) -> None:
+        """Tell how many were left out."""
+        if self._count > MOST_NOTES:
+            self._note(f"{source}: {self._count - MOST_NOTES:,} {what}")
