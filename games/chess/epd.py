@@ -98,7 +98,8 @@ def read(source: str | Path, stream: Iterator[bytes], options: ReadOptions, repo
     if kind != ALL and options.evaluation is None:
         raise ValueError(f"positions={options.positions!r} needs an evaluation")
     _, seen = report.memory.setdefault("chess", (HashSet(), HashSet()))
-    last, games_here, known, tell = None, 0, 0, faults.Notes(note)  # `known`: where a stretch with a position ended
+    last, games_here, wrong = None, 0, faults.Faults(report.faults, note)
+    known = 0  # where a stretch with a position ended
     start = beginning(stream, START)
     stream, column = chain([start], stream), result_column(str(source), start)
     if column:
@@ -113,13 +114,10 @@ def read(source: str | Path, stream: Iterator[bytes], options: ReadOptions, repo
 
     for at in windows(str(source), stream, parse):
         n, bad, read_here, undecided = (int(count) for count in counts[:4])
-        for i in range(bad):
-            where = f"{source}: line {number[i]} (byte {at + place[i]})"
-            reason = faults.SENTENCES[int(fault[i])]
-            if options.strict:
-                raise InputError(f"{where}: {reason}; mend it, or leave out --strict to skip such lines")
-            tell(f"{where}: {reason}; line skipped")
-            report.faults[reason] = report.faults.get(reason, 0) + 1
+        texts = (f"{source}: line {number[i]} (byte {at + place[i]}): {faults.SENTENCES[int(fault[i])]}" for i in range(bad))
+        if options.strict and bad:
+            raise InputError(f"{next(texts)}; mend it, or leave out --strict to skip such lines")
+        wrong.add(fault[:bad], (f"{text}; line skipped" for text in texts))
         lines += read_here
         report.bad += bad
         report.undecided += undecided
@@ -146,4 +144,4 @@ def read(source: str | Path, stream: Iterator[bytes], options: ReadOptions, repo
         last = names[-1]
         report.positions += len(names)
         yield PositionBatch(positions[:n][keep], outcomes[:n][keep], first, names[first], names[first], numbers)
-    tell.end(str(source), "more bad lines skipped")
+    wrong.end(str(source), "more bad lines skipped")

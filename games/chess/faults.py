@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from itertools import islice
+
+import numpy as np
 
 MOST_NOTES = 1000  # of one file; the others are counted
 
@@ -46,18 +49,24 @@ def kind_of(fault: int) -> str:
     return sentence.replace(" {token!r}", "")
 
 
-class Notes:
-    """Tells what is wrong with a file's games, one by one up to MOST_NOTES."""
+class Faults:
+    """Counts what is wrong with a file by kind, and tells of it one by one up to MOST_NOTES."""
 
-    def __init__(self, note: Callable[[str], None]) -> None:
-        self._note, self._count = note, 0
+    def __init__(self, counts: dict[str, int], note: Callable[[str], None]) -> None:
+        self._counts, self._note, self._left, self._untold = counts, note, MOST_NOTES, 0
 
-    def __call__(self, text: str) -> None:
-        self._count += 1
-        if self._count <= MOST_NOTES:
+    def add(self, codes: np.ndarray, texts: Iterator[str]) -> None:
+        """More faults, by their codes (n,), and what there is to tell of each."""
+        told = min(len(codes), self._left)
+        for text in islice(texts, told):
             self._note(text)
+        self._left -= told
+        self._untold += len(codes) - told
+        for code, count in zip(*np.unique(codes, return_counts=True), strict=True):
+            kind = kind_of(int(code))
+            self._counts[kind] = self._counts.get(kind, 0) + int(count)
 
     def end(self, source: str, what: str) -> None:
         """Tell how many were left out."""
-        if self._count > MOST_NOTES:
-            self._note(f"{source}: {self._count - MOST_NOTES:,} {what}")
+        if self._untold:
+            self._note(f"{source}: {self._untold:,} {what}")

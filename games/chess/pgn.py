@@ -90,22 +90,19 @@ def read(source: str | Path, stream: Iterator[bytes], options: ReadOptions, repo
 
     Raises InputError for a file that cannot be read, and for the first bad game under `strict`.
     """
-    collector, before, tell = Collector(options, report), 0, faults.Notes(note)
+    collector, before, wrong = Collector(options, report), 0, faults.Faults(report.faults, note)
     for found, place in parsed(source, stream):
         rows = found.rows[:found.count]
-        for i in np.flatnonzero(rows[:, FAULT]):
-            where = f"{source}: game {before + i + 1} (byte {place + rows[i, FAULT_AT]})"
-            reason = fault_text(found, rows[i])
-            if options.strict:
-                raise InputError(f"{where}: {reason}; mend it, or leave out --strict to skip such games")
-            tell(f"{where}: {reason}; game skipped")
-            kind = faults.kind_of(int(rows[i, FAULT]))
-            report.faults[kind] = report.faults.get(kind, 0) + 1
+        bad = np.flatnonzero(rows[:, FAULT])
+        texts = (f"{source}: game {before + i + 1} (byte {place + rows[i, FAULT_AT]}): {fault_text(found, rows[i])}" for i in bad)
+        if options.strict and len(bad):
+            raise InputError(f"{next(texts)}; mend it, or leave out --strict to skip such games")
+        wrong.add(rows[bad, FAULT], (f"{text}; game skipped" for text in texts))
         report.games += found.count
         report.bytes = place + len(found.text)
         yield from collector.positions(found, before)
         before += found.count
-    tell.end(str(source), "more bad games skipped")
+    wrong.end(str(source), "more bad games skipped")
 
 
 class Collector:

@@ -238,8 +238,8 @@ def test_an_archive_that_wants_too_much_memory_is_refused(tmp_path):
     assert unpacked(tmp_path, "a.zst", packed(27)) == TEXT
     with pytest.raises(InputError) as caught:
         unpacked(tmp_path, "b.zst", packed(28))
-    assert str(caught.value) == (f"{tmp_path / 'b.zst'}: this zst archive needs a window of more than 128 MiB of memory; unpack it "
-                                 "with zstd -d --long=31, or compress it again without --long and --ultra")
+    assert str(caught.value) == (f"{tmp_path / 'b.zst'}: this zst archive needs a window of more than 128 MiB of memory; "
+                                 "unpack it with zstd -d --long=31, or compress it again without --long and --ultra")
 
 
 def test_damaged_zips_are_errors_and_nothing_else(tmp_path):
