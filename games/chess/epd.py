@@ -12,12 +12,11 @@ from pathlib import Path
 import numpy as np
 from numba.core import types
 
-from games.bits import EMPTY
 from games.chess import faults
 from games.chess.collect import ALL, keep_new, keys_type, take
 from games.chess.content import START, result_column
 from games.chess.fen import bytes_type, parse_fen
-from games.chess.labels import AMBIGUOUS, OPEN_GAME, UNKNOWN, game_of, outcome_of, skip_blanks
+from games.chess.labels import AMBIGUOUS, OPEN_GAME, UNKNOWN, hash_of, outcome_of, skip_blanks
 from games.chess.movetext import NEWLINE, RETURN, line_end, positions_type, row_type
 from games.chess.pgn import KINDS
 from games.chess.position import WORDS
@@ -34,13 +33,14 @@ HASH = ord("#")
 
 
 @entry(types.int64(bytes_type, types.boolean, positions_type, types.Array(types.float32, 1, "C"), keys_type, row_type,
-                   row_type, row_type, row_type, types.int64, SEARCH.contexts_type))
-def read_lines(text, final, positions, outcomes, games, fault, place, number, counts, kind, contexts):
+                   row_type, row_type, row_type, row_type, types.int64, SEARCH.contexts_type))
+def read_lines(text, final, positions, outcomes, games, fault, place, number, counts, name, kind, contexts):
     """Read lines while there is room; returns how far it got.
 
     Good positions go to `positions`, `outcomes` and `games` (a hash of the id, or of the line's number); faults to
     `fault`, with their `place` and line `number`. counts: positions, faults, lines, undecided, lines of the text before,
-    lines with a position; the column with the result, and whether the first line is yet to come that names columns.
+    lines with a position; the column with the result, and whether the first line is yet to come that names columns. `name`
+    (2,) is room for where an id stands.
     """
     i, n, bad, c = 0, 0, 0, contexts[0]
     end = len(text)
@@ -65,7 +65,8 @@ def read_lines(text, final, positions, outcomes, games, fault, place, number, co
             bad += 1
             continue
         counts[5] += 1
-        outcome = outcome_of(text, found, stop, counts[6])
+        name[0] = 0
+        outcome = outcome_of(text, found, stop, counts[6], name)
         if outcome == UNKNOWN or outcome == AMBIGUOUS:
             fault[bad] = faults.EPD_RESULT if outcome == UNKNOWN else faults.EPD_AMBIGUOUS
             place[bad], number[bad] = begin, counts[2] + counts[4]
@@ -76,8 +77,7 @@ def read_lines(text, final, positions, outcomes, games, fault, place, number, co
             kept = take(kind, c, positions, n)
             if kept > n:
                 outcomes[n] = outcome
-                game = game_of(text, found, stop)
-                games[n] = game if game != EMPTY else mix(np.uint64(counts[2] + counts[4]))
+                games[n] = hash_of(text, name[0], name[1]) if name[0] else mix(np.uint64(counts[2] + counts[4]))
                 n = kept
     counts[0], counts[1] = n, bad
     return i
@@ -92,7 +92,7 @@ def read(source: str | Path, stream: Iterator[bytes], options: ReadOptions, repo
     """
     positions, outcomes = np.empty((ROOM, WORDS), np.uint64), np.empty(ROOM, np.float32)
     games, fault, place, number = np.empty(ROOM, np.uint64), *np.empty((3, ROOM), np.int64)
-    counts, memory = np.zeros(8, np.int64), Context(SEARCH.dtype, *(options.evaluation or ()))
+    counts, name, memory = np.zeros(8, np.int64), np.zeros(2, np.int64), Context(SEARCH.dtype, *(options.evaluation or ()))
     text_read, lines = np.zeros(0, np.uint8), 0
     kind = KINDS[options.positions]
     if kind != ALL and options.evaluation is None:
@@ -109,8 +109,8 @@ def read(source: str | Path, stream: Iterator[bytes], options: ReadOptions, repo
         nonlocal text_read
         counts[:4], counts[4], counts[5] = 0, lines, 0
         text_read = text
-        return int(read_lines(text, final, positions, outcomes, games, fault, place, number, counts, kind,
-                              memory.records))
+        return int(read_lines(text, final, positions, outcomes, games, fault, place, number, counts, name,
+                              kind, memory.records))
 
     for at in windows(str(source), stream, parse):
         n, bad, read_here, undecided = (int(count) for count in counts[:4])

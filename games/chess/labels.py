@@ -10,15 +10,14 @@ from __future__ import annotations
 import numpy as np
 from numba.core import types
 
-from games.bits import EMPTY
 from games.chess.fen import bytes_type
-from games.chess.movetext import DIGIT, NO_TAG, UNDECIDED, class_of, packed, result_of
+from games.chess.movetext import DIGIT, NO_TAG, OTHER, STAR, UNDECIDED, class_of, packed, result_of, row_type
+from games.chess.movetext import DOT as DOT_CLASS
 from games.chess.unit import inner
 from games.hashset import FACTOR, mix
 
 QUOTE, OPEN, CLOSE, SPACE, SEMICOLON, DOT, ZERO, BAR, COMMA, MINUS, PLUS = (ord(letter) for letter in '"[] ;.0|,-+')
-_A, _B, _C, _D, _I, _W, _Z, _9 = (ord(letter) for letter in "abcdiwz9")
-_CASE = 32  # what separates a lower-case letter from its capital
+_B, _C, _D, _I, _W, _9 = (ord(letter) for letter in "bcdiw9")
 UNKNOWN = 9.0  # no result found
 OPEN_GAME = 8.0  # a result that is not decided
 AMBIGUOUS = 7.0  # several results, or a number that need not be one
@@ -68,15 +67,15 @@ def _result(text, i, end):
     return 2.0 * value - 1.0
 
 
-@inner(types.boolean(bytes_type, types.int64, types.int64, types.boolean))
-def _is_number(text, i, end, whole):
-    """Whether text[i:end] is a number, as scores are; or `whole`: one of digits alone."""
+@inner(types.boolean(bytes_type, types.int64, types.int64))
+def _is_number(text, i, end):
+    """Whether text[i:end] is a number, as scores are."""
     i = skip_blanks(text, i, end)
-    if i < end and (text[i] == MINUS or text[i] == PLUS) and not whole:
+    if i < end and (text[i] == MINUS or text[i] == PLUS):
         i += 1
     dots, digits = 0, 0
     while i < end and text[i] > SPACE:
-        if text[i] == DOT and not whole:
+        if text[i] == DOT:
             dots += 1
         elif class_of(np.int64(text[i])) == DIGIT:
             digits += 1
@@ -84,6 +83,12 @@ def _is_number(text, i, end, whole):
             return False
         i += 1
     return digits > 0 and dots <= 1 and skip_blanks(text, i, end) == end
+
+
+@inner(types.boolean(bytes_type, types.int64, types.int64))
+def _is_whole(text, i, end):
+    """Whether text[i:end] is a number without a dot."""
+    return _is_number(text, i, end) and _find(text, i, end, DOT) == end
 
 
 @inner(types.float64(bytes_type, types.int64, types.int64))
@@ -125,8 +130,8 @@ def _of_bars(text, i, stop):
     """Outcome of `| score | result` or `| result` at i; a number behind a single bar may be either."""
     second = _find(text, i + 1, stop, BAR)
     if second == stop:
-        return AMBIGUOUS if _is_number(text, i + 1, stop, False) else _field(text, i + 1, stop)
-    if _find(text, second + 1, stop, BAR) < stop or not _is_number(text, i + 1, second, False):
+        return AMBIGUOUS if _is_number(text, i + 1, stop) else _field(text, i + 1, stop)
+    if _find(text, second + 1, stop, BAR) < stop or not _is_number(text, i + 1, second):
         return AMBIGUOUS
     return _field(text, second + 1, stop)
 
@@ -138,7 +143,7 @@ def _of_columns(text, i, stop, column):
     while True:
         end = _find(text, i + 1, stop, COMMA)
         if number == column or (column == 0 and end == stop):
-            return AMBIGUOUS if _is_number(text, i + 1, end, True) else _field(text, i + 1, end)
+            return AMBIGUOUS if _is_whole(text, i + 1, end) else _field(text, i + 1, end)
         if end == stop:
             return UNKNOWN
         if column == 0:
@@ -156,9 +161,9 @@ def _names_id(text, begin, i):
             and (i - 2 < begin or text[i - 2] <= SPACE or text[i - 2] == SEMICOLON))
 
 
-@inner(types.float64(bytes_type, types.int64, types.int64))
-def _of_words(text, k, stop):
-    """Outcome of what stands in quotes, in brackets or by itself in text[k:stop].
+@inner(types.float64(bytes_type, types.int64, types.int64, row_type))
+def _of_words(text, k, stop, name):
+    """Outcome of what stands in quotes, in brackets or by itself in text[k:stop]; `name` gets where the `id` stands.
 
     What c9 says, brackets and lone words have to agree; the operands of other operations count where those say nothing.
     """
@@ -174,64 +179,62 @@ def _of_words(text, k, stop):
             continue
         if letter == QUOTE or letter == OPEN:
             close = _find(text, k + 1, stop, QUOTE if letter == QUOTE else CLOSE)
-            found = _result(text, k + 1, close)
             if letter == OPEN or c9:
-                told = _both(told, found)
-            elif not _names_id(text, begin, k):
-                operand = _both(operand, found)
+                told = _both(told, _result(text, k + 1, close))
+            elif _names_id(text, begin, k):
+                name[0], name[1] = k + 1, close
+            else:
+                operand = _both(operand, _result(text, k + 1, close))
             first = False
             k = close + 1
             continue
-        close = k
+        close = k + 1
         while close < stop and text[close] > SPACE and text[close] != SEMICOLON:
             close += 1
-        if _is_number(text, k, close, True):
-            whole = whole or (not opcode and _result(text, k, close) != UNKNOWN)
-        else:
+        kind = class_of(letter)
+        if kind == DIGIT or kind == DOT_CLASS or kind == STAR or kind == OTHER:  # what a result can begin with
             found = _result(text, k, close)
-            if first and behind:
-                found = _both(found, _winner(text, k, _find(text, k, stop, SEMICOLON)))
-            number = _is_number(text, k, close, False)
-            if number and opcode and not c9:
-                operand = _both(operand, found)
-            else:
-                told = _both(told, found)
-                decimal = decimal or (number and not opcode and found != UNKNOWN)
-        if first:
-            opcode = (letter | _CASE) >= _A and (letter | _CASE) <= _Z
+            if found != UNKNOWN:
+                number = _is_number(text, k, close)
+                if number and not opcode and _is_whole(text, k, close):
+                    whole = True
+                elif number and opcode and not c9:
+                    operand = _both(operand, found)
+                else:
+                    told = _both(told, found)
+                    decimal = decimal or (number and not opcode)
+        elif first:
+            if behind and close == k + 1:
+                told = _both(told, _winner(text, k, _find(text, k, stop, SEMICOLON)))
+            opcode = True
             c9 = close - k == 2 and letter == _C and text[k + 1] == _9
-            first = False
+        first = False
         k = close
     if decimal and whole:
         return AMBIGUOUS
     return told if told != UNKNOWN else operand
 
 
-@inner(types.float64(bytes_type, types.int64, types.int64, types.int64))
-def outcome_of(text, i, stop, column):
+@inner(types.float64(bytes_type, types.int64, types.int64, types.int64, row_type))
+def outcome_of(text, i, stop, column, name):
     """Outcome in [-1, 1] that the rest of a line behind its position gives, OPEN_GAME, UNKNOWN or AMBIGUOUS.
 
-    `column` of the file's columns holds it, the position's being column 0; 0 where no header says so.
+    `column` of the file's columns holds it, the position's being column 0; 0 where no header says so. `name` (2,) int64 gets
+    where the `id` begins and ends, if there is one.
     """
     i = skip_blanks(text, i, stop)
     if i < stop and text[i] == BAR:
         return _of_bars(text, i, stop)
     if i < stop and text[i] == COMMA:
         return _of_columns(text, i, stop, column)
-    return _of_words(text, i, stop)
+    return _of_words(text, i, stop, name)
 
 
 @inner(types.uint64(bytes_type, types.int64, types.int64))
-def game_of(text, i, stop):
-    """A hash of the `id` in text[i:stop], EMPTY if there is none."""
-    game, begin = EMPTY, i
-    while i < stop:
-        if text[i] == QUOTE:
-            close = _find(text, i + 1, stop, QUOTE)
-            if _names_id(text, begin, i):
-                game = FACTOR
-                for k in range(i + 1, close):
-                    game = mix(game ^ np.uint64(text[k]))
-            i = close
+def hash_of(text, i, end):
+    """A hash of text[i:end]."""
+    found = FACTOR
+    while i < end:
+        found = mix(found ^ np.uint64(text[i]))
         i += 1
-    return game
+    return found
