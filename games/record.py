@@ -91,7 +91,8 @@ class Game:
     plies: Callable[[np.ndarray], np.ndarray]  # played before positions (n, words) of one game, up to a constant
     read: Callable[[str, ReadOptions, ReadReport, Callable[[str], None]], Iterator[PositionBatch]]
     suffixes: tuple[str, ...]  # of files with games
-    of_games: Callable[[str], bool] = lambda name: True  # whether a file of that name holds games, not labelled positions
+    of_games: Callable[[str], bool] = lambda name: True  # whether a file of either kind holds games, not labelled positions
+    holds_games: Callable[[str], bool] = lambda name: False  # whether a file of another name in a folder is one of these
     searcher: Callable[[int, int, bool, float, int], Searcher] | None = None  # see games.search.searcher; None: no search
     contest: Contest | None = None  # what matches need beyond the rules; None: no matches
     picture: Callable[[np.ndarray], str] | None = None  # a position as SVG; None: `draw` has to do

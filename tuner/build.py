@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
 
-from games.record import PositionBatch, ReadOptions, ReadReport
-from games.streams import InputError
+from games.record import Game, PositionBatch, ReadOptions, ReadReport
+from games.streams import InputError, plain_name
 from tuner import __version__
 from tuner.dataset import Dataset, DatasetWriter, open_dataset
 from tuner.engine import Counter, Engine
@@ -27,18 +27,19 @@ class BuildReport:
 
 
 def sha256(path: str | Path) -> str:
-    """The hash of a file, or "-" for standard input and pipes, which cannot be read a second time."""
-    return "-" if str(path) == "-" or not os.path.isfile(path) else sha256_of(path)
+    """The hash of a file, or "-" for what cannot be read a second time, such as standard input and pipes, or at all."""
+    return sha256_of(path) if os.path.isfile(path) and os.access(path, os.R_OK) else "-"
 
 
-def expand(sources: Sequence[str], suffixes: Sequence[str]) -> list[str]:
-    """Files to read: a folder stands for the game files in it."""
+def expand(sources: Sequence[str], suffixes: Sequence[str],
+           holds_games: Callable[[str], bool] = lambda name: False) -> list[str]:
+    """Files to read: a folder stands for the game files in it, by their names or as `holds_games` tells by their content."""
     files = []
     for source in sources:
-        path = Path(source)
         if source != "-" and os.path.isdir(source):
-            inside = sorted(str(file) for file in path.iterdir()
-                            if any(suffix in file.name for suffix in suffixes) and not file.is_dir())
+            inside = sorted(str(file) for file in Path(source).iterdir()
+                            if not file.name.startswith(".") and not file.is_dir()
+                            and (plain_name(file.name.lower()).endswith(tuple(suffixes)) or holds_games(str(file))))
             if not inside:
                 raise InputError(f"{source}: holds no {' or '.join(suffixes)} file and is not a dataset")
             files.extend(inside)
@@ -47,6 +48,32 @@ def expand(sources: Sequence[str], suffixes: Sequence[str]) -> list[str]:
         else:
             files.append(source)
     return files
+
+
+def batches(game: Game, sources: Sequence[str], options: ReadOptions, report: ReadReport,
+            note: Callable[[str], None]) -> Iterator[tuple[str, Iterator[PositionBatch]]]:
+    """Yield the files that the sources stand for, each with the batches that are read from it.
+
+    A file of a folder that cannot be read, or not to its end, is told and left, unless reading is strict: what was read of
+    it before stays. InputError for a file that was named.
+    """
+    for source in expand(sources, game.suffixes, game.holds_games):
+        read = game.read(source, options, report, note)
+        yield source, read if options.strict or source in sources else _as_far_as_it_goes(read, report, note)
+
+
+def _as_far_as_it_goes(read: Iterator[PositionBatch], report: ReadReport, note: Callable[[str], None]) -> Iterator[PositionBatch]:
+    before = report.games
+    while True:
+        try:
+            batch = next(read, None)
+        except InputError as problem:
+            games = report.games - before
+            note(f"{problem}; " + (f"only the first {games:,} games of this file were read" if games else "file skipped"))
+            return
+        if batch is None:
+            return
+        yield batch
 
 
 def prepared(engine: Engine, options: ReadOptions, quiescence: Parameters | None) -> tuple[ReadOptions, np.ndarray | None]:
@@ -67,11 +94,11 @@ def build(engine: Engine, sources: Sequence[str], target: Path, options: ReadOpt
     """
     options, packed = prepared(engine, options, quiescence)
     report, counter = ReadReport(), Counter(engine)
-    names, read = [], engine.game.read
+    names = []
     with DatasetWriter(target) as writer:
         last = None
-        for source in expand(sources, engine.game.suffixes):
-            for batch in read(source, options, report, note):
+        for source, read in batches(engine.game, sources, options, report, note):
+            for batch in read:
                 batch = teach(batch) if teach else batch
                 try:
                     rows = counter.count(batch.positions)

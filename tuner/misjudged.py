@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from games.record import PositionBatch, ReadOptions, ReadReport
-from tuner.build import expand, prepared
+from tuner.build import batches, prepared
 from tuner.engine import Engine
 from tuner.parameters import Parameters
 
@@ -60,9 +60,9 @@ def misjudged(engine: Engine, sources: Sequence[str], options: ReadOptions, quie
     report, (options, packed) = ReadReport(), prepared(engine, options, quiescence)
     games, positions = Worst(), Worst()
     files = []
-    for source in expand(sources, engine.game.suffixes):
+    for source, read in batches(engine.game, sources, options, report, lambda text: None):
         total, name = np.zeros(4), Path(source).name
-        for batch in engine.game.read(source, options, report, lambda text: None):
+        for batch in read:
             if len(batch.positions) == 0:
                 continue
             _, old = _judged(engine, before, batch)

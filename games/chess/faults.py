@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from itertools import islice
+
+import numpy as np
+
+MOST_NOTES = 1000  # of one file; the others are counted
+
 (OK, FEN_PLACEMENT, FEN_SIDE, FEN_CASTLING, FEN_EN_PASSANT, FEN_KINGS, FEN_PAWNS, FEN_MATERIAL, FEN_CHECK, FEN_SHORT,
  TAG, VARIANT, NOT_A_MOVE, ILLEGAL, AMBIGUOUS, PROMOTION, NULL_MOVE, CLOSING, VARIATION, COMMENT, NO_RESULT, RESULTS,
- AFTER_RESULT, TOO_LONG, EPD_RESULT) = range(25)
+ AFTER_RESULT, EPD_RESULT, EPD_AMBIGUOUS) = range(25)
 
 SENTENCES = {
     FEN_PLACEMENT: "the piece placement of the FEN is not eight ranks of eight squares",
@@ -29,8 +36,8 @@ SENTENCES = {
     NO_RESULT: "the moves end at ply {ply} without a result (1-0, 0-1, 1/2-1/2 or *)",
     RESULTS: "the Result tag contradicts the result {token!r} after the moves",
     AFTER_RESULT: "{token!r} follows the result",
-    TOO_LONG: "the game is longer than the reader's limit",
-    EPD_RESULT: 'no result: expected c9 "1-0", [0.5] or [1.0]',
+    EPD_RESULT: 'no result: expected c9 "1-0", [0.5], FEN,0.5 or FEN | score | result',
+    EPD_AMBIGUOUS: "it does not say which number is the result: expected FEN [0.5], FEN,0.5 or FEN | score | result",
 }
 
 
@@ -40,3 +47,26 @@ def kind_of(fault: int) -> str:
     if sentence.startswith("{token!r}"):
         return sentence.replace("{token!r}", "text that")
     return sentence.replace(" {token!r}", "")
+
+
+class Faults:
+    """Counts what is wrong with a file by kind, and tells of it one by one up to MOST_NOTES."""
+
+    def __init__(self, counts: dict[str, int], note: Callable[[str], None]) -> None:
+        self._counts, self._note, self._left, self._untold = counts, note, MOST_NOTES, 0
+
+    def add(self, codes: np.ndarray, texts: Iterator[str]) -> None:
+        """More faults, by their codes (n,), and what there is to tell of each."""
+        told = min(len(codes), self._left)
+        for text in islice(texts, told):
+            self._note(text)
+        self._left -= told
+        self._untold += len(codes) - told
+        for code, count in zip(*np.unique(codes, return_counts=True), strict=True):
+            kind = kind_of(int(code))
+            self._counts[kind] = self._counts.get(kind, 0) + int(count)
+
+    def end(self, source: str, what: str) -> None:
+        """Tell how many were left out."""
+        if self._untold:
+            self._note(f"{source}: {self._untold:,} {what}")

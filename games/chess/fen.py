@@ -33,7 +33,7 @@ from games.chess.unit import entry, inner
 bytes_type = types.Array(types.uint8, 1, "C", readonly=True)
 START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
 LETTERS = " PNBRQK"
-SPACE, SLASH, DASH, SEMICOLON, DIGIT_0, DIGIT_3, DIGIT_6 = (ord(letter) for letter in " /-;036")
+SPACE, SLASH, DASH, SEMICOLON, COMMA, BAR, DIGIT_0, DIGIT_3, DIGIT_6 = (ord(letter) for letter in " /-;,|036")
 _P, _N, _B, _R, _Q, _K = (ord(letter) for letter in "PNBRQK")
 _LOWER = 32  # what separates a lower-case letter from its capital
 _A, _H, _LOWER_A, _LOWER_H = ord("A"), ord("H"), ord("a"), ord("h")
@@ -65,7 +65,7 @@ def _skip_spaces(text, i, end):
 
 @inner(types.int64(bytes_type, types.int64, types.int64))
 def _field_end(text, i, end):
-    while i < end and text[i] > SPACE and text[i] != SEMICOLON:
+    while i < end and text[i] > SPACE and text[i] != SEMICOLON and text[i] != COMMA and text[i] != BAR:
         i += 1
     return i
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from itertools import chain
 
 import numpy as np
 
-from games.chess import epd, pgn
+from games.chess import content, epd, pgn
 from games.chess.contest import CONTEST
 from games.chess.coordinates import move_name, move_named
 from games.chess.fen import LETTERS, fen, position
@@ -17,7 +18,7 @@ from games.chess.position import START, WORDS
 from games.chess.san import san
 from games.chess.search import searcher
 from games.record import Game, PositionBatch, ReadOptions, ReadReport
-from games.streams import plain_name
+from games.streams import beginning, pieces
 
 OPENING_PLIES = 8  # left out by default: moves from a book or at random
 
@@ -63,25 +64,27 @@ def draw(words: np.ndarray) -> str:
 
 
 def of_games(name: str) -> bool:
-    """Whether a file of this name holds games; else it holds labelled positions."""
-    return not plain_name(str(name).lower()).endswith((".epd", ".fen"))
+    """Whether a file holds games, by how it begins; else it holds labelled positions. Pipes are told by their names."""
+    return content.of_file(str(name)) == content.GAMES
 
 
 def read(source: str, options: ReadOptions, report: ReadReport, note: Callable[[str], None]) -> Iterator[PositionBatch]:
-    """Read PGN, or labelled positions where the file's name ends in .epd or .fen (before .gz, .bz2, .zst or .zip).
+    """Read PGN, or labelled positions, whichever a file begins with.
 
     By default quiet positions of games from the ninth ply on, and all labelled positions: somebody chose those.
     """
-    reader, usual = (pgn, "quiet") if of_games(source) else (epd, "all")
+    stream = pieces(source)
+    start = beginning(stream, content.START)
+    reader, usual = (pgn, "quiet") if content.of_start(start, str(source)) == content.GAMES else (epd, "all")
     options = replace(options, positions=usual if options.positions == "auto" else options.positions,
                       skip_start=OPENING_PLIES if options.skip_start is None else options.skip_start)
-    return reader.read(source, options, report, note)
+    yield from reader.read(source, chain([start], stream), options, report, note)
 
 
 GAME = Game(
     name="chess", words=WORDS, stages=("mg", "eg"), start=START.copy, legal_moves=moves_of, play=after,
     result=result, position=position, text=fen, draw=draw, move_text=san, move_name=move_name,
-    move_named=move_named, plies=plies, read=read, of_games=of_games, suffixes=(".pgn", ".epd", ".fen"), searcher=searcher,
-    contest=CONTEST, picture=picture)
+    move_named=move_named, plies=plies, read=read, of_games=of_games, suffixes=tuple(content.SUFFIXES),
+    holds_games=content.holds_games, searcher=searcher, contest=CONTEST, picture=picture)
 
 __all__ = ["GAME", "LETTERS"]

@@ -46,6 +46,7 @@ def _classes() -> np.ndarray:
 class_of = jit.table("chess_movetext_classes", _classes())
 NEWLINE, RETURN, QUOTE, SPACE_BYTE, BRACKET_BYTE = ord("\n"), ord("\r"), ord('"'), ord(" "), ord("[")
 _A, _Z, _E, _P, _DOT, _0, _9, _DASH, _CLOSE_BRACE, _OPEN_BRACE, _CLOSE_BRACKET = (ord(c) for c in "AZep.09-}{]")
+_HALF_LATIN1, _HALF_UTF8 = "½".encode("latin-1")[0], "½".encode()[0]
 
 
 def _packed(text: str) -> np.uint64:
@@ -54,12 +55,15 @@ def _packed(text: str) -> np.uint64:
 
 EVENT, FEN, RESULT_NAME, VARIANT = _packed("Event"), _packed("FEN"), _packed("Result"), _packed("Variant")
 WHITE_ELO_NAME, BLACK_ELO_NAME = _packed("WhiteElo"), _packed("BlackElo")
-WHITE_WINS, BLACK_WINS, DRAWN, DRAWN_END, OPEN_RESULT = (
-    _packed("1-0"), _packed("0-1"), _packed("1/2-1/2"), _packed("1/2"), _packed("*"))
+WHITE_WINS, BLACK_WINS, DRAWN, DRAWN_SHORT, DRAWN_UTF8, OPEN_RESULT = (
+    _packed(text) for text in ("1-0", "0-1", "1/2-1/2", "1/2", "½-½", "*"))
+DRAWN_LATIN1 = np.uint64(int.from_bytes("½-½".encode("latin-1"), "little"))
 _STANDARD, _CHESS, _NORMAL, _960, _FISCHER, _FISCHER_R, _FISHER, _FRC, _FROM, _FREE, _UNKNOWN = (
     _packed(name) for name in ("standard", "chess", "normal", "chess960", "fischera", "fischerr", "fisheran", "frc",
                                "fromposi", "freestyl", "?"))
 BYTE = np.uint64(8)
+SHOWN = 20  # bytes of what is no token, for people
+LONGEST_COMMENT = 1 << 20  # bytes that a comment may go on behind a line in it that starts a game
 
 
 @inner(types.uint64(bytes_type, types.int64, types.int64))
@@ -92,12 +96,12 @@ def _is_chess(text, i, end):
 
 @inner(types.int64(types.uint64))
 def result_of(word):
-    """Result of a packed token for White: 1, 0, -1; UNDECIDED for *, NO_TAG for anything else."""
+    """Result of a packed token for White: 1, 0, -1; UNDECIDED for *, NO_TAG for anything else. Many write draws as 1/2."""
     if word == WHITE_WINS:
         return 1
     if word == BLACK_WINS:
         return -1
-    if word == DRAWN:
+    if word == DRAWN or word == DRAWN_SHORT or word == DRAWN_UTF8 or word == DRAWN_LATIN1:
         return 0
     return UNDECIDED if word == OPEN_RESULT else NO_TAG
 
@@ -211,8 +215,8 @@ def _read_tags(text, i, end, final, game, words):
 def _skip_comment(text, i, end, final, game, ply):
     """Index after the comment that opens at text[i] == '{', or MORE.
 
-    A line inside it that starts a game makes the comment suspect: if another one opens, or the text ends, before it is
-    closed, then it never was, and reading goes on at that line.
+    A line inside it that starts a game makes the comment suspect: if another one opens, or the text ends, or a long stretch
+    of it goes by before it is closed, then it never was, and reading goes on at that line.
     """
     begin, suspect = i, np.int64(-1)
     i += 1
@@ -225,7 +229,7 @@ def _skip_comment(text, i, end, final, game, ply):
                 return MORE
             if _starts_game(text, i, end):
                 suspect = i
-        if letter == _OPEN_BRACE and suspect >= 0:
+        if suspect >= 0 and (letter == _OPEN_BRACE or i - suspect > LONGEST_COMMENT):
             break
         i += 1
     if i >= end and not final:
@@ -353,7 +357,19 @@ def _read_movetext(text, i, end, final, moves, game, words):
             game[RESULT] = UNDECIDED
             finished = True
         else:
-            _note(game, faults.NOT_A_MOVE, i - 1, min(line_end(text, i, end), i + 20), ply + 1)
+            if letter == _HALF_UTF8 or letter == _HALF_LATIN1:
+                stop = i + (4 if letter == _HALF_UTF8 else 2)
+                if stop >= end and not final:
+                    return MORE
+                if stop <= end and result_of(packed(text, i - 1, stop)) == 0:
+                    if game[TAG_RESULT] < UNDECIDED and game[TAG_RESULT] != 0:
+                        _note(game, faults.RESULTS, i - 1, stop, ply)
+                    game[RESULT] = 0
+                    finished = True
+                    i = stop
+                    continue
+            if game[FAULT] == faults.OK:  # a look at the rest of the line for every such byte would take forever
+                _note(game, faults.NOT_A_MOVE, i - 1, line_end(text, i, min(end, i + SHOWN)), ply + 1)
     if depth:
         _note(game, faults.VARIATION, i, i, ply)
     if not finished:

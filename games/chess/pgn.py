@@ -17,6 +17,7 @@ from games.chess.movetext import (
     FAULT_END,
     FAULT_PLY,
     FIELDS,
+    HAS_TAGS,
     PLIES,
     RESULT,
     UNDECIDED,
@@ -25,11 +26,11 @@ from games.chess.movetext import (
 )
 from games.chess.position import START, WORDS
 from games.chess.search import SEARCH
-from games.chess.windows import windows
+from games.chess.windows import LONGEST, windows
 from games.hashset import HashSet
 from games.record import PositionBatch, ReadOptions, ReadReport
 from games.search.context import Context
-from games.streams import InputError
+from games.streams import InputError, pieces
 
 ROOM = 4096  # games parsed at once
 KINDS = {"all": ALL, "quiet": QUIET, "resolve": RESOLVE}
@@ -54,12 +55,26 @@ class ParsedGames:
         return int(used)
 
 
-def parsed(source: str | Path) -> Iterator[tuple[ParsedGames, int]]:
-    """Yield the games of a file, stretch by stretch, with the place of the stretch; each time the same object."""
-    found = ParsedGames()
-    for place in windows(source, found.parse):
+    def any_like_games(self) -> bool:
+        """Whether one of the games is more than rubbish that happens to end like a game."""
+        rows = self.rows[:self.count]
+        fault, tags = rows[:, FAULT], rows[:, HAS_TAGS] == 1
+        return bool((tags & (fault != faults.TAG) | (rows[:, PLIES] > 0) & (fault == faults.OK)).any())
+
+
+def parsed(source: str | Path, stream: Iterator[bytes] | None = None) -> Iterator[tuple[ParsedGames, int]]:
+    """Yield the games of a file, stretch by stretch, with the place of the stretch; each time the same object.
+
+    `stream` are its bytes where it has been opened already. InputError for LONGEST bytes of nothing that looks like a game.
+    """
+    found, last = ParsedGames(), 0  # where a stretch with something like a game ended
+    for place in windows(str(source), pieces(source) if stream is None else stream, found.parse):
         if found.count:
+            if found.any_like_games():
+                last = place + len(found.text)
             yield found, place
+        if place - last > LONGEST:
+            raise InputError(f"{source}: byte {last}: nothing that looks like a game in {LONGEST:,} bytes; expected PGN")
 
 
 def fault_text(found: ParsedGames, row: np.ndarray) -> str:
@@ -69,26 +84,25 @@ def fault_text(found: ParsedGames, row: np.ndarray) -> str:
     return faults.SENTENCES[int(row[FAULT])].format(token=token, ply=int(row[FAULT_PLY]))
 
 
-def read(source: str | Path, options: ReadOptions, report: ReadReport, note: Callable[[str], None]) -> Iterator[PositionBatch]:
-    """Yield the positions of a PGN file that the options ask for.
+def read(source: str | Path, stream: Iterator[bytes], options: ReadOptions, report: ReadReport,
+         note: Callable[[str], None]) -> Iterator[PositionBatch]:
+    """Yield the positions of a PGN file, of which `stream` are the bytes, that the options ask for.
 
     Raises InputError for a file that cannot be read, and for the first bad game under `strict`.
     """
-    collector, before = Collector(options, report), 0
-    for found, place in parsed(source):
+    collector, before, wrong = Collector(options, report), 0, faults.Faults(report.faults, note)
+    for found, place in parsed(source, stream):
         rows = found.rows[:found.count]
-        for i in np.flatnonzero(rows[:, FAULT]):
-            where = f"{source}: game {before + i + 1} (byte {place + rows[i, FAULT_AT]})"
-            reason = fault_text(found, rows[i])
-            if options.strict:
-                raise InputError(f"{where}: {reason}; mend it, or leave out --strict to skip such games")
-            note(f"{where}: {reason}; game skipped")
-            kind = faults.kind_of(int(rows[i, FAULT]))
-            report.faults[kind] = report.faults.get(kind, 0) + 1
+        bad = np.flatnonzero(rows[:, FAULT])
+        texts = (f"{source}: game {before + i + 1} (byte {place + rows[i, FAULT_AT]}): {fault_text(found, rows[i])}" for i in bad)
+        if options.strict and len(bad):
+            raise InputError(f"{next(texts)}; mend it, or leave out --strict to skip such games")
+        wrong.add(rows[bad, FAULT], (f"{text}; game skipped" for text in texts))
         report.games += found.count
         report.bytes = place + len(found.text)
         yield from collector.positions(found, before)
         before += found.count
+    wrong.end(str(source), "more bad games skipped")
 
 
 class Collector:

@@ -8,6 +8,7 @@ import io
 import random
 import re
 import struct
+import zipfile
 
 import pytest
 import zstandard
@@ -160,3 +161,98 @@ def test_lines_do_not_depend_on_the_pieces(tmp_path, monkeypatch):
     monkeypatch.setattr(streams, "LONGEST_LINE", 8)
     with pytest.raises(InputError, match="a line of more than 8 bytes; expected lines of text"):
         list(lines(path))
+
+
+@pytest.mark.parametrize("piece", [1, 3, 1000])
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be"])
+def test_utf_16_becomes_utf_8(encoding, piece, tmp_path, monkeypatch):
+    monkeypatch.setattr(streams, "PIECE", piece)
+    monkeypatch.setattr(streams, "COMPRESSED_PIECE", piece)
+    text = "[White \"B\u00e9noni \U0001f600\"]\n" * 3
+    content = (b"" if encoding == "utf-16" else b"\xfe\xff") + text.encode(encoding)
+    assert unpacked(tmp_path, "a.pgn", content) == text.encode()
+    assert unpacked(tmp_path, "a.pgn.gz", gzip.compress(content)) == text.encode()
+    assert unpacked(tmp_path, "a.pgn", content[:-1]) == text[:-1].encode() + "\ufffd".encode()
+
+
+def zipped(*members: bytes, method: int = zipfile.ZIP_DEFLATED) -> bytes:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", method) as archive:
+        for i, member in enumerate(members):
+            archive.writestr(f"{i}.pgn", member)
+    return packed.getvalue()
+
+
+def test_the_files_of_a_zip_follow_each_other_on_lines_of_their_own(tmp_path):
+    packed = zipped(b"one", b"", b"\xef\xbb\xbftwo\n", "three".encode("utf-16"))
+    assert unpacked(tmp_path, "a.zip", packed).split() == [b"one", b"two", b"three"]
+
+
+@pytest.mark.parametrize("inner", [gzip.compress, bz2.compress, zstandard.compress, zipped])
+@pytest.mark.parametrize("outer", [gzip.compress, bz2.compress, zstandard.compress, zipped])
+def test_an_archive_within_an_archive_is_refused(inner, outer, tmp_path):
+    with pytest.raises(InputError, match="a.pgn.*holds an archive within an archive; unpack it first"):
+        unpacked(tmp_path, "a.pgn", outer(inner(TEXT)))
+
+
+def test_files_of_a_zip_that_overlap_are_refused(tmp_path):
+    packed = zipped(TEXT, TEXT)
+    at = packed.rindex(b"PK\x01\x02")  # where the table of contents speaks of the second file
+    overlapping = packed[:at + 42] + bytes(4) + packed[at + 46:]
+    with pytest.raises(InputError):
+        unpacked(tmp_path, "a.zip", overlapping)
+    first = packed.index(b"PK\x01\x02")
+    entry = packed[first:at]
+    end = bytearray(packed[packed.rindex(b"PK\x05\x06"):])
+    struct.pack_into("<HHLL", end, 8, 50, 50, 50 * len(entry), first)
+    with pytest.raises(InputError, match="overlap|corrupt zip"):
+        unpacked(tmp_path, "b.zip", packed[:first] + entry * 50 + bytes(end))
+
+
+def test_a_zip_packed_otherwise_is_refused(tmp_path):
+    """Python gives no way to bound what comes out of bzip2 and LZMA in a zip."""
+    with pytest.raises(InputError, match="'0.pgn' in this zip archive is not stored or deflated"):
+        unpacked(tmp_path, "a.zip", zipped(TEXT, method=zipfile.ZIP_BZIP2))
+
+
+BOMBS = {".gz": gzip.compress, ".bz2": bz2.compress, ".zst": zstandard.compress, ".zip": zipped}
+LARGEST = {".zst": (1 << 17) * streams.ZSTANDARD_PIECE // 4}
+
+
+@pytest.mark.parametrize("suffix", BOMBS)
+def test_pieces_are_of_bounded_size_however_much_an_archive_holds(suffix, tmp_path):
+    size = 100_000_000
+    path = tmp_path / f"a{suffix}"
+    path.write_bytes(BOMBS[suffix](bytes(size)))
+    lengths = [len(piece) for piece in pieces(path)]
+    assert size <= sum(lengths) <= size + 1
+    assert max(lengths) <= LARGEST.get(suffix, streams.PIECE)
+
+
+def test_an_archive_that_wants_too_much_memory_is_refused(tmp_path):
+    def packed(log: int) -> bytes:
+        parameters = zstandard.ZstdCompressionParameters(window_log=log)
+        packer = zstandard.ZstdCompressor(compression_params=parameters).compressobj()
+        return packer.compress(TEXT) + packer.flush()
+
+    assert unpacked(tmp_path, "a.zst", packed(27)) == TEXT
+    with pytest.raises(InputError) as caught:
+        unpacked(tmp_path, "b.zst", packed(28))
+    assert str(caught.value) == (f"{tmp_path / 'b.zst'}: this zst archive needs a window of more than 128 MiB of memory; "
+                                 "unpack it with zstd -d --long=31, or compress it again without --long and --ultra")
+
+
+def test_damaged_zips_are_errors_and_nothing_else(tmp_path):
+    rng, packed = random.Random(3), zipped(TEXT[:2000], b"more", TEXT[:50])
+    refused = 0
+    for _ in range(2000):
+        damaged = bytearray(packed)
+        for _ in range(rng.randint(1, 4)):
+            at = rng.randrange(4, len(packed)) if rng.random() < 0.3 else rng.randrange(packed.index(b"PK\x01\x02"), len(packed))
+            damaged[at] = rng.randrange(256)
+        try:
+            unpacked(tmp_path, "a.zip", bytes(damaged))
+        except InputError as problem:
+            assert "\n" not in str(problem)
+            refused += 1
+    assert refused > 200

@@ -13,7 +13,7 @@ import pytest
 import zstandard
 
 from games import streams
-from games.chess import pgn, windows
+from games.chess import movetext, pgn, windows
 from tests.games.chess.mutation import annotated, originals
 from tests.games.support import (
     REPOSITORY,
@@ -114,23 +114,17 @@ def test_a_game_is_read_as_python_chess_reads_it_with(what, tmp_path):
     same_as_python_chess(content, tmp_path, len(oracle_games(content)))
 
 
-@pytest.mark.parametrize("what", ["CR LF", "CR", "byte order mark", "Latin-1", "trailing blanks"])
+@pytest.mark.parametrize("what", ["CR LF", "CR", "byte order mark", "Latin-1", "UTF-16", "UTF-16 BE", "trailing blanks"])
 def test_the_same_games_are_found_whatever_the_encoding(what, tmp_path):
     text = "".join(original.decode() for original in originals(14, 40))
     content = {"CR LF": text.replace("\n", "\r\n").encode(), "CR": text.replace("\n", "\r").encode(),
                "byte order mark": text.encode("utf-8-sig"), "Latin-1": text.encode("latin-1"),
+               "UTF-16": text.encode("utf-16"), "UTF-16 BE": b"\xfe\xff" + text.encode("utf-16-be"),
                "trailing blanks": text.replace("\n", " \t\n").encode()}[what]
     wanted = [(game.start, game.moves, game.result, game.reason) for game in games_of_bytes(text.encode(), tmp_path)]
     assert [(game.start, game.moves, game.result, game.reason) for game in games_of_bytes(content, tmp_path)] == wanted
-    if what != "trailing blanks":
+    if what not in ("UTF-16", "UTF-16 BE", "trailing blanks"):
         same_as_python_chess(content, tmp_path, 40)
-
-
-def test_utf_16_is_refused_with_a_hint(tmp_path):
-    path = tmp_path / "games.pgn"
-    path.write_bytes(GOOD.encode("utf-16"))
-    with pytest.raises(streams.InputError, match="UTF-16 text, expected UTF-8 or Latin-1"):
-        games_of(path)
 
 
 @pytest.mark.parametrize(("window", "room"), [(4, 4096), (37, 1), (1000, 3), (50_000, 7)])
@@ -166,16 +160,86 @@ def test_a_dash_reads_standard_input(compress, tmp_path, monkeypatch):
     assert (report.games, report.bad, notes) == (10, 0, [])
 
 
-def test_a_game_that_never_ends_is_cut_and_the_games_behind_it_are_read(tmp_path, monkeypatch):
-    monkeypatch.setattr(windows, "WINDOW", 500)
-    monkeypatch.setattr(windows, "LONGEST", 2000)
-    monkeypatch.setattr(streams, "PIECE", 500)
-    monkeypatch.setattr(streams, "COMPRESSED_PIECE", 500)
-    content = (GOOD + TAGS + f"1. e4 {{{'x ' * 5000}}} e5 1-0\n\n" + GOOD * 2).encode()
+def small_limits(monkeypatch, longest: int) -> None:
+    for module, name, value in [(windows, "WINDOW", 500), (windows, "LONGEST", longest), (pgn, "LONGEST", longest),
+                                (streams, "PIECE", 500), (streams, "COMPRESSED_PIECE", 500)]:
+        monkeypatch.setattr(module, name, value)
+
+
+def test_a_game_longer_than_the_limit_is_an_error_behind_the_games_before_it(tmp_path, monkeypatch):
+    small_limits(monkeypatch, 2000)
+    path = tmp_path / "games.pgn"
+    path.write_bytes((GOOD * 20 + TAGS + f"1. e4 {{{'x ' * 5000}}} e5 1-0\n\n" + GOOD * 2).encode())
+    found = []
+    with pytest.raises(streams.InputError) as caught:
+        found.extend(int(games.count) for games, _ in pgn.parsed(path))
+    assert str(caught.value) == (f"{path}: byte {20 * len(GOOD) - 2}: more than 2,000 bytes without the end of a game or line; "
+                                 "expected games in PGN, or lines of labelled positions")
+    assert sum(found) == 20
+
+
+@pytest.mark.parametrize("good", [0, 3])
+def test_a_file_is_given_up_where_nothing_looks_like_a_game_for_long(good, tmp_path, monkeypatch):
+    small_limits(monkeypatch, 20_000)
+    path = tmp_path / "games.pgn"
+    path.write_bytes(GOOD.encode() * good + random.Random(19).randbytes(10) + b"\n*\n[\n" * 10_000)
+    with pytest.raises(streams.InputError, match=r"games\.pgn: byte \d+: nothing that looks like a game in 20,000 bytes; exp"):
+        games_of(path)
+
+
+@pytest.mark.parametrize("device", ["/dev/zero", "/dev/urandom"])
+def test_a_device_that_never_ends_is_given_up(device):
+    with pytest.raises(streams.InputError, match=f"^{device}: byte 0: (more|nothing)"):
+        games_of(device)
+
+
+def test_a_comment_is_never_closed_if_a_game_begins_in_it_and_it_goes_on_for_long(tmp_path, monkeypatch):
+    content = (TAGS + "1. e4 {never closed\n\n" + GOOD * 40_000).encode()
+    assert len(content) > movetext.LONGEST_COMMENT * 2
+    monkeypatch.setattr(windows, "LONGEST", movetext.LONGEST_COMMENT * 5 // 4)
     games = games_of_bytes(content, tmp_path)
-    good = [content[game.begin:].lstrip() for game in games if game.reason is None]
-    assert [len(good[0]), *map(len, good[-2:])] == [len(content), 2 * len(GOOD), len(GOOD)]
-    assert "a comment is never closed" in {game.reason for game in games}
+    assert [game.reason for game in games[:2]] == ["a comment is never closed", None]
+    assert len(games) == 40_001
+
+
+def test_what_stands_before_the_damage_of_an_archive_is_read(tmp_path):
+    path = tmp_path / "games.pgn.gz"
+    content = gzip.compress(b"".join(originals(20, 60)), 9)
+    path.write_bytes(content[:-4])  # the length is missing, and nothing else
+    found = []
+    with pytest.raises(streams.InputError, match="truncated gz archive"):
+        found.extend(int(games.count) for games, _ in pgn.parsed(path))
+    assert sum(found) in (59, 60)
+
+
+DRAWS = {"1/2": "1/2", "with a comment": "1/2-1/2 {agreed}", "with a comment at once": "1/2{agreed}", "half": "\u00bd-\u00bd",
+         "at the end of the file": "1/2"}
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "latin-1"])
+@pytest.mark.parametrize("what", DRAWS)
+@pytest.mark.parametrize("tag", ["1/2", "1/2-1/2", "\u00bd-\u00bd", None])
+def test_draws_are_read_in_every_spelling(what, tag, encoding, tmp_path):
+    """The moves are those that python-chess reads of the same game with the usual result."""
+    tags = '[Event "?"]\n' + (f'[Result "{tag}"]\n' if tag else "")
+    text = f"{tags}\n1. e4 e5 2. Nf3 {DRAWS[what]}" + ("" if what == "at the end of the file" else "\n\n" + GOOD)
+    games = games_of_bytes(text.encode(encoding), tmp_path)
+    assert (games[0].reason, games[0].result) == (None, 0)
+    (_, moves, errors), *_ = oracle_games(text.replace(DRAWS[what], "1/2-1/2").encode(encoding))
+    assert (games[0].moves, errors) == (moves, [])
+    assert [game.reason for game in games[1:]] == ([] if what == "at the end of the file" else [None])
+
+
+@pytest.mark.parametrize("result", ["0.5-0.5", "1\u20130", "\u00bd", "1/2 - 1/2", "draw", "1-0-0", "\u00bd-0"])
+def test_other_spellings_of_results_are_refused(result, tmp_path):
+    games = games_of_bytes(f'[Event "?"]\n\n1. e4 e5 {result}\n\n{GOOD}'.encode(), tmp_path)
+    assert [game.reason is None for game in games] == [False, True]
+
+
+@pytest.mark.parametrize(("tag", "result"), [("1-0", "1/2"), ("1/2", "1-0"), ("0-1", "\u00bd-\u00bd"), ("\u00bd-\u00bd", "0-1")])
+def test_a_draw_contradicts_a_tag_that_says_something_else(tag, result, tmp_path):
+    (game,) = games_of_bytes(f'[Event "?"]\n[Result "{tag}"]\n\n1. e4 e5 {result}\n'.encode(), tmp_path)
+    assert game.reason == f"the Result tag contradicts the result '{result}' after the moves"
 
 
 def test_moves_of_games_that_python_chess_wrote_come_back(tmp_path):

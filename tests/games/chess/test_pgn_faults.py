@@ -42,7 +42,7 @@ BAD = [
     (faults.NOT_A_MOVE, game("1. e4 e5 2. \u2658f3 *"), "\u2658f3"),
     (faults.NOT_A_MOVE, game("1. e4 e5 2. Sf3 *"), "Sf3"),
     (faults.NOT_A_MOVE, game("1. e4 \0 e5 *"), "\0"),
-    (faults.NOT_A_MOVE, game("1. e4 e5 1/2"), "1/2"),
+    (faults.NOT_A_MOVE, game("1. e4 e5 1/3"), "1/3"),
     (faults.NOT_A_MOVE, game("1. e4 } e5 *"), "}"),
     (faults.ILLEGAL, game("1. e4 e5 2. Bb6 *"), "Bb6"),
     (faults.ILLEGAL, game("1. e4 e5 2. Ke2 Ke7 3. Ke4 *"), "Ke4"),
@@ -173,3 +173,12 @@ def test_no_two_faults_are_counted_as_one():
     kinds = [faults.kind_of(fault) for fault in faults.SENTENCES]
     assert len(set(kinds)) == len(kinds)
     assert not any("{" in kind for kind in kinds)
+
+
+def test_notes_are_counted_beyond_some(tmp_path, monkeypatch):
+    monkeypatch.setattr(faults, "MOST_NOTES", 3)
+    path = tmp_path / "games.pgn"
+    path.write_text(game("1. e5 *") * 10)
+    _, report, notes = read(path)
+    assert (report.bad, len(notes)) == (10, 4)
+    assert notes[-1] == f"{path}: 7 more bad games skipped"

@@ -1,0 +1,77 @@
+"""What a file holds, told by how it begins: games in PGN, or labelled positions."""
+
+from __future__ import annotations
+
+import os
+import re
+
+from games.streams import UTF8_MARK, InputError, beginning, pieces, plain_name
+
+START = 1 << 14  # bytes of a file that tell what it holds
+GAMES, POSITIONS = "games", "positions"
+SUFFIXES = {".pgn": GAMES, ".epd": POSITIONS, ".fen": POSITIONS}
+
+_POSITION = re.compile(rb"[pnbrqkPNBRQK1-8]{1,8}(/[pnbrqkPNBRQK1-8]{1,8}){7}\s+[wb]\s")
+_TAG = re.compile(rb'\[\s*\w+\s+"')
+_HEADER = re.compile(rb"(?:fen|epd|position)\s*[,;|\t]", re.IGNORECASE)
+RESULTS = ("result", "outcome", "wdl", "game_result")  # names of a column that holds the result
+
+
+def by_name(name: str) -> str | None:
+    """What a file holds by its name: GAMES or POSITIONS, None if that does not tell."""
+    name = plain_name(name.lower())
+    return next((kind for suffix, kind in SUFFIXES.items() if name.endswith(suffix)), None)
+
+
+def _lines(start: bytes) -> list[bytes]:
+    lines = (line.strip() for line in start.removeprefix(UTF8_MARK).splitlines())
+    return [line for line in lines if line and not line.startswith(b"#")]
+
+
+def _of_line(line: bytes) -> str | None:
+    if _POSITION.match(line) or _HEADER.match(line):
+        return POSITIONS
+    return GAMES if _TAG.match(line) else None
+
+
+def of_start(start: bytes, name: str) -> str:
+    """What a file of that name holds that begins like this: the first line tells that is a position or a tag."""
+    kinds = filter(None, map(_of_line, _lines(start)))
+    return next(kinds, None) or by_name(name) or GAMES
+
+
+def _start(name: str) -> bytes:
+    """How a file begins; nothing for one that cannot be read twice, or at all."""
+    if not os.path.isfile(name):
+        return b""
+    try:
+        return beginning(pieces(name), START)
+    except InputError:
+        return b""
+
+
+def of_file(name: str) -> str:
+    """What a file holds; a pipe or a folder is told by its name."""
+    return of_start(_start(name), name)
+
+
+def holds_games(name: str) -> bool:
+    """Whether a file in a folder is there to be read: its name says so, or its very first line is a position or a tag."""
+    return by_name(name) is not None or any(_of_line(line) for line in _lines(_start(name))[:1])
+
+
+def result_column(name: str, start: bytes) -> int:
+    """Column of the results in a file that begins like this, the position's being 0; 0 if it does not name its columns.
+
+    InputError if none of the names is that of a result.
+    """
+    line = next(iter(_lines(start)), b"")
+    if not _HEADER.match(line):
+        return 0
+    separator = re.search(rb"[,;|\t]", line)[0]
+    columns = [column.strip().strip(b'"').lower().decode("utf-8", "replace") for column in line.split(separator)]
+    found = [i for i, column in enumerate(columns) if column in RESULTS]
+    if len(found) != 1 or (separator != b"," and columns not in (["fen", columns[-1]], ["fen", "score", columns[-1]])):
+        raise InputError(f"{name}: columns {', '.join(columns)[:100]!r}; expected fen,result (or one of "
+                         f"{', '.join(RESULTS[1:])} for the result), or lines without a header")
+    return found[0]
