@@ -97,6 +97,24 @@ def test_it_ponders(engine):
     assert engine.play(board, chess.engine.Limit(time=0.02)).move in board.legal_moves
 
 
+@pytest.mark.parametrize("limit", [
+    {"depth": 0}, {"depth": -1}, {"nodes": 0}, {"nodes": -5}, {"mate": 0}, {"mate": -3}, {"time": -1.0}, {"time": 0.0},
+    {"white_clock": -1.0, "black_clock": -1.0}, {"white_clock": 0.0, "black_clock": 0.0, "white_inc": -1.0, "black_inc": -1.0},
+    {"white_clock": 1.0, "black_clock": 1.0, "remaining_moves": -1}, {"black_clock": 1.0}], ids=str)
+def test_limits_that_make_no_sense_are_answered_by_a_legal_move(engine, limit):
+    board = chess.Board()
+    for _ in range(2):
+        played = engine.play(board, chess.engine.Limit(**limit))
+        assert played.move in board.legal_moves
+        board.push(played.move)
+
+
+def test_no_legal_move_to_search_among_is_answered_too(engine):
+    board = chess.Board()
+    for moves in ([], [chess.Move.from_uci("e2e5")]):
+        assert engine.play(board, chess.engine.Limit(depth=1), root_moves=moves).move in board.legal_moves
+
+
 def test_the_game_that_is_over_has_no_move():
     ran = done("uci", stdin=f"uci\nposition fen {MATED}\ngo depth 3\nquit\n".encode())
     assert ran.out.splitlines()[-2:] == ["info depth 0 score mate 0", "bestmove (none)"]

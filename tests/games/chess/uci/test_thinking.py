@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 
 import chess
+import pytest
 
 from tests.games.chess.uci.support import ONLY_MOVE, SOON, board_of
 
@@ -57,11 +58,22 @@ def test_on_the_clock_an_only_move_is_played_at_once(talk):
 
 def test_while_searching_only_what_concerns_the_search_is_obeyed(talk):
     talk.say("position startpos moves e2e4 e7e5", "go infinite")
-    orders = ("position startpos", "go depth 1", "ucinewgame", "setoption name Hash value 1", "uci", "debug on")
+    orders = ("ucinewgame", "setoption name Hash value 1", "ponderhit", "uci", "debug on")
     said = [line for line in talk.ask(*orders)
             if not line.startswith(("info depth", "option", "id"))]
-    assert [line.split(";")[0] for line in said] == [
-        f"info string {word} while searching" for word in ("position", "go", "ucinewgame", "setoption")] + ["uciok"]
+    assert [line.split(";")[0] for line in said] == ["info string ucinewgame while searching",
+                                                     "info string setoption while searching",
+                                                     "info string ponderhit without go ponder", "uciok"]
     talk.say("stop", "position startpos moves e2e4", "go depth 2")  # does not wait for the answer
     for board in (board_of("startpos moves e2e4 e7e5"), board_of("startpos moves e2e4")):
         assert chess.Move.from_uci(talk.hear("bestmove").split()[1]) in board.legal_moves
+
+
+@pytest.mark.parametrize("first", ["go infinite", "go ponder", "go ponder wtime 1000 btime 1000", "go", "go movetime 100000"])
+def test_a_go_while_searching_ends_that_search_and_both_are_answered(talk, first):
+    talk.say("position startpos moves e2e4 e7e5", first, "position startpos moves e2e4", "go depth 2")
+    for board in (board_of("startpos moves e2e4 e7e5"), board_of("startpos moves e2e4")):
+        assert chess.Move.from_uci(talk.hear("bestmove").split()[1]) in board.legal_moves
+        if board.turn:
+            assert "info string go while searching; the search before it is stopped" in talk.heard
+    assert talk.ask() == []
