@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shutil
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -21,7 +20,7 @@ from pathlib import Path
 from games.streams import InputError
 from tuner.files import replace_file, replaced
 from tuner.match.lines import decoded, encoded, torn
-from tuner.runs import HISTORY, locked, write_all
+from tuner.runs import HISTORY, keep_beside, locked, write_all
 
 SYNC_SECONDS = 1.0  # a kill loses nothing that was written; this is for a power cut
 LEAST_PAIR = 1 << 14  # bytes that the games of a pair may take whatever those of others do
@@ -94,12 +93,10 @@ class Journal:
         largest = max((size for _, size in places), default=0)
         # a kill leaves the games of one pair at most, in a folder that has a history
         if size > end and (faults or not path.exists() or size - end > max(LEAST_PAIR, 2 * largest)):
-            beside = _beside(self._games_path)
-            _copy(self._games_path, end, beside)
+            beside = keep_beside(self._games_path, end)
             note(f"{self._games_path}: {size - end:,} bytes that no whole line of {HISTORY} speaks of are now in {beside}")
         if faults:
-            beside = _beside(path)
-            _copy(path, 0, beside)
+            beside = keep_beside(path)
             more = f", and {len(faults) - 1:,} more damaged lines" if len(faults) > 1 else ""
             note(f"{path}:{faults[0]}{more}; what is damaged is left out and played again, the file as it was is {beside}")
             replace_file(path, b"".join(whole))
@@ -136,19 +133,3 @@ class Journal:
                 whole.append(raw)
         return lines, whole, faults
 
-
-def _beside(path: Path) -> Path:
-    """A name for what is damaged: the first that is free."""
-    number = 1
-    while os.path.lexists(f"{path}.damaged-{number}"):
-        number += 1
-    return Path(f"{path}.damaged-{number}")
-
-
-def _copy(path: Path, start: int, target: Path) -> None:
-    """Copy a file from a byte on."""
-    with replaced(target) as temporary, open(path, "rb") as source, open(temporary, "wb") as out:
-        source.seek(start)
-        shutil.copyfileobj(source, out)
-        out.flush()
-        os.fsync(out.fileno())
