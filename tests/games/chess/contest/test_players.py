@@ -22,9 +22,10 @@ DEPTH = Control(depth=2)
 
 
 @pytest.fixture
-def engine():
+def engine(monkeypatch):
     """A function that starts a fake engine, ended after the test."""
     started = []
+    monkeypatch.setattr(players, "START_SECONDS", 60.0)  # Python and python-chess, on a busy machine
 
     def start(how: str, ply: int = 1, protocol: str = "uci", control: Control = DEPTH, options: dict | None = None):
         started.append(external(protocol, f"{FAKE} {protocol} {how} {ply}", options or {}, control, None))

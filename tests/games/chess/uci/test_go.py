@@ -8,7 +8,7 @@ import pytest
 from games.chess.uci.go import Go, parse_go
 from games.chess.uci.thinking import limits_of_go, score_text
 from games.search.searcher import Found
-from tests.games.chess.uci.support import SOON, board_of, check_info
+from tests.games.chess.uci.support import board_of, check_info
 
 MATED = "6k1/5ppp/8/8/8/8/8/R6K w - - 0 1 moves a1a8"
 KIWIPETE = "fen r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R b KQkq - 0 1"
@@ -47,7 +47,7 @@ def test_where_there_is_no_move_that_is_the_answer(talk, where, score, go):
         assert talk.hear("info") == f"info depth 0 score {score}"
         assert talk.ask() == []
         talk.say("stop")
-    talk.hear("bestmove (none)", SOON)
+    talk.hear("bestmove (none)")
 
 
 @pytest.mark.parametrize("fen, score, moves", [
