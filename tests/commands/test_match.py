@@ -274,6 +274,40 @@ def test_a_match_that_goes_on_plays_with_the_parameters_it_began_with(tmp_path):
     assert yaml.safe_load((folder / "config.yaml").read_text())["match"]["games"] == 8
 
 
+@pytest.mark.parametrize(("name", "value", "said"), [
+    ("games", -4, "games is -4, expected a number from 2 to"), ("games", 7, "games is 7, expected an even number"),
+    ("games", [2], "games is a list, expected int | None"), ("games", None, "games and sprt are both null"),
+    ("sprt", [0], "sprt is a list"), ("sprt", ["a", "b"], "sprt is a list"), ("alpha", "x", "alpha is 'x', expected float"),
+    ("controls", [{"depth": 1}], "controls is a list"), ("controls", [{}, {}], "controls are not what limits"),
+    ("controls", [{"depth": -1}, {"depth": 1}], "depth of controls is -1"),
+    ("controls", [{"ply": 1}] * 2, "controls are not what"),
+    ("controls", [{"depth": True}, {"depth": 1}], "depth of controls is no number"),
+    ("controls", [{"depth": None}, {"depth": 1}], "controls limit nothing"), ("order", "x", "order is 'x', expected random or"),
+    ("random_plies", -8, "random_plies is -8"), ("seed", 1e9, "seed is 1000000000.0, expected int"), ("plies", -3, "plies is -3"),
+    ("hash", 0, "hash is 0"), ("resign", [3], "resign is a list"), ("files", [], "files is a list"),
+    ("names", ["a"], "names is a list"),
+    ("a", None, "a is None, expected str"), ("model", "x", "unknown SPRT model 'x'"), ("terms", {}, "terms is a mapping")],
+    ids=lambda value: str(value)[:30])
+def test_settings_that_make_no_sense_are_refused(tmp_path, name, value, said):
+    play("random", "random", "--games", 2, "--plies", 6, "--random-plies", 0, "--run", tmp_path / "run", "--sprt", 0, 5)
+    path = tmp_path / "run" / "config.yaml"
+    config = yaml.safe_load(path.read_text())
+    config["match"] |= {"sprt": None} if value is None and name == "games" else {}
+    config["match"][name] = value
+    path.write_text(yaml.safe_dump(config))
+    before = {file: file.read_bytes() for file in path.parent.iterdir()}
+    ran = tuner("match", "--resume", path.parent)
+    assert (ran.status, ran.err.count("\n")) == (2, 1) and said in ran.err, ran.err
+    assert {file: file.read_bytes() for file in path.parent.iterdir()} == before
+
+
+def test_a_match_that_goes_on_wants_the_copies_of_its_parameters(tmp_path):
+    play(*PAIR, "--games", 2, "--run", tmp_path / "run", "--random-plies", 0)
+    (tmp_path / "run" / "b.yaml").unlink()
+    ran = tuner("match", "--resume", tmp_path / "run")
+    assert ran.status == 2 and "b.yaml: is missing, the parameters of" in ran.err and ran.err.count("\n") == 1
+
+
 def test_a_match_that_another_version_began_goes_on_with_a_note(tmp_path):
     play("zero", "random", "--games", 2, "--depth", 1, "--run", tmp_path / "run", "--random-plies", 0)
     config = tmp_path / "run" / "config.yaml"

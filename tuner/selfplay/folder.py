@@ -14,11 +14,13 @@ import math
 import os
 from collections.abc import Callable
 from pathlib import Path
+from typing import IO
 
 import numpy as np
 
 from games.streams import InputError
 from tuner.files import replace_file
+from tuner.learners.rules import NEVER_NEGATIVE
 from tuner.runs import HISTORY, keep_beside, locked, write_all
 from tuner.selfplay.learner import Learner
 
@@ -39,10 +41,10 @@ class Folder:
             try:
                 self._lock = opened.enter_context(locked(path))
                 self._saved = self._read()
-                self._streams = [opened.enter_context(open(path / name, "ab", buffering=0)) for name in self._names]
             except OSError as problem:
                 raise InputError(f"{problem.filename or path}: cannot be used: {problem.strerror}") from None
             opened.pop_all()
+        self._streams: list[IO[bytes]] = []
         self._sizes = [0] * len(self._names)
         self.keys: set[int] = set()
 
@@ -50,9 +52,9 @@ class Folder:
         """The lines of all batches so far."""
         path, lines = self.path / HISTORY, []
         with open(path, "rb") as stream:
-            for number, raw in enumerate(stream.read(self._sizes[0]).splitlines(), 1):
+            for number, raw in enumerate(stream.read(self._sizes[0]).splitlines(keepends=True), 1):
                 try:
-                    line = json.loads(raw)
+                    line = json.loads(raw) if raw.endswith(b"\n") else None
                 except (ValueError, RecursionError):
                     line = None
                 if not isinstance(line, dict) or line.get("batch") != number or not all(
@@ -63,7 +65,8 @@ class Folder:
 
     def restore(self, learner: Learner) -> bool:
         """Bring a new learner to where the checkpoint is; whether there is one. What goes beyond it is cut off."""
-        saved, found = self._saved, [os.fstat(stream.fileno()).st_size for stream in self._streams]
+        saved, paths = self._saved, [self.path / name for name in self._names]
+        found = [path.stat().st_size if path.exists() else 0 for path in paths]
         if saved is not None:
             self._require_whole(saved, learner, found)
             learner.weights, learner.average, learner.batches = saved["weights"], saved["average"], int(saved["batches"])
@@ -71,6 +74,10 @@ class Folder:
             learner.kept = dict(zip(saved["kept_batches"].tolist(), saved["kept"], strict=True))
         elif any(found):
             raise InputError(f"{self.path / CHECKPOINT}: is missing, but games were played; put it back; {GO_ON}")
+        try:
+            self._streams = [open(path, "ab", buffering=0) for path in paths]
+        except OSError as problem:
+            raise InputError(f"{problem.filename}: cannot be used: {problem.strerror}") from None
         self._cut_off(found)
         self.keys = set(np.fromfile(self.path / KEYS, np.uint64).tolist())
         return saved is not None
@@ -84,8 +91,9 @@ class Folder:
             if name not in saved:
                 raise InputError(f"{path}: damaged, it lacks {name}; {GO_ON}")
             array, whole = saved[name], name in counts
-            if not (array.dtype.kind == "i" and (array >= 0).all() if whole else
-                    array.dtype == np.float64 and np.isfinite(array).all()):
+            least = 0 if whole or name.removeprefix(STATE) in NEVER_NEGATIVE else -np.inf
+            right = array.dtype.kind == "i" if whole else array.dtype == np.float64
+            if not (right and np.isfinite(array).all() and (array >= least).all()):
                 raise InputError(f"{path}: damaged, {name} holds what is no {'count' if whole else 'number'}; {GO_ON}")
         shapes = {name: shape for name in weights} | {"batches": (), "sizes": (len(self._names),), "kept": (
             len(saved["kept"]) if saved["kept"].ndim else 0, *shape), "kept_batches": saved["kept"].shape[:1]}
@@ -96,6 +104,8 @@ class Folder:
         for name, size, there in zip(self._names, self._sizes, found, strict=True):
             if there < size:
                 raise InputError(f"{self.path / name}: has {there:,} bytes, {CHECKPOINT} says {size:,}; {GO_ON}")
+            if not os.path.isfile(self.path / name):
+                raise InputError(f"{self.path / name}: is no file, {CHECKPOINT} says that it has {size:,} bytes; {GO_ON}")
         batches = int(saved["batches"])
         lines = len(self.history())
         if lines != batches:
