@@ -1,7 +1,16 @@
-"""`python -m tuner` is `tuner`."""
+"""`python -m tuner` is `tuner`. Nothing is imported before an interrupt from the keyboard is prepared for."""
 
+import signal
 import sys
 
-from tuner.cli import main
 
-sys.exit(main())
+def main() -> int:
+    """Run the command line as a process of its own."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # ends the process without a word, until the command line is there to say one
+    from tuner.cli import main
+
+    return main()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

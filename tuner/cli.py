@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
+import errno
 import importlib
 import json
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from tuner import __version__
+from tuner.interrupt import prompt_interrupts
 from tuner.options import one_line
 
 # The matrices here are small: threads of a linear algebra library would spend more time waiting than working.
 for name in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"):
     os.environ.setdefault(name, "1")
+
+UNWRITABLE = {errno.ENOSPC, errno.EIO, errno.EFBIG, errno.EBADF, errno.EDQUOT}  # the world's faults, not ours
 
 COMMANDS = {
     "tune": "learn the weights of a parameter file from games",
@@ -59,32 +64,72 @@ def make_parser(command: str | None) -> argparse.ArgumentParser:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; returns the exit status: 0 done, 1 our fault, 2 the user's mistake, told in one line."""
-    arguments = list(sys.argv[1:] if arguments is None else arguments)
+    if sys.stdout is None:
+        _say("tuner: standard output is closed; say > /dev/null to throw it away")
+        return 2
+    try:
+        with prompt_interrupts():
+            try:
+                return _perform(list(sys.argv[1:] if arguments is None else arguments))
+            finally:
+                sys.stdout.flush()
+    except KeyboardInterrupt:
+        _say("tuner: interrupted; nothing was written under its final name")
+        return 130
+    except BrokenPipeError:  # nobody reads any more, and nobody has to be told
+        _throw_output_away()
+        return 1
+    except OSError as problem:
+        if problem.filename is not None or problem.errno not in UNWRITABLE:
+            raise
+        _throw_output_away()
+        _say(f"tuner: output cannot be written: {problem.strerror}")
+        return 1
+
+
+def _throw_output_away() -> None:
+    """What is still to be printed would fail again when Python ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _perform(arguments: list[str]) -> int:
     command = next((word for word in arguments if word in COMMANDS), None)
     parsed = make_parser(command).parse_args(arguments)
     from games.streams import InputError
 
     try:
-        result = parsed.perform(parsed)
+        with standard_streams():
+            result = parsed.perform(parsed)
         if parsed.json:
             print(json.dumps(result, indent=1, allow_nan=False))
-        sys.stdout.flush()
     except InputError as problem:
-        print(one_line(f"tuner: {problem}"), file=sys.stderr)
+        _say(f"tuner: {problem}")
         return 2
-    except KeyboardInterrupt:
-        print("tuner: interrupted; nothing was written under its final name", file=sys.stderr)
-        return 130
     except MemoryError as problem:
-        print(one_line(f"tuner: out of memory: {problem or 'no room for what was asked for'}"), file=sys.stderr)
-        return 1
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _say(f"tuner: out of memory: {problem or 'no room for what was asked for'}")
         return 1
     finally:
         if "games.jit" in sys.modules:
             sys.modules["games.jit"].compilation.finish()
     return 0
+
+
+def _say(text: str) -> None:
+    """A line on standard error, if there is one that takes it."""
+    if sys.stderr is not None:
+        with contextlib.suppress(OSError):
+            print(one_line(text), file=sys.stderr, flush=True)
+
+
+@contextlib.contextmanager
+def standard_streams() -> Iterator[None]:
+    """Standard input and error that are closed are those of nothing."""
+    with contextlib.ExitStack() as opened:
+        for name, mode in (("stdin", "r"), ("stderr", "w")):
+            if getattr(sys, name) is None:
+                setattr(sys, name, opened.enter_context(open(os.devnull, mode)))
+                opened.callback(setattr, sys, name, None)
+        yield
 
 
 if __name__ == "__main__":

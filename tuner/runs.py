@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import math
+import os
+import shutil
+from collections.abc import Iterable
 from dataclasses import asdict, fields
 from pathlib import Path
-from typing import IO, Any
+from types import UnionType
+from typing import IO, Any, get_args, get_origin, get_type_hints
 
 from games.streams import InputError
 from tuner import __version__
-from tuner.files import replace_file
+from tuner.files import replace_file, replaced
 
 HISTORY, CONFIG, LOCK = "history.jsonl", "config.yaml", "lock"
 
@@ -26,7 +31,8 @@ def write_config(folder: Path, section: str, settings: Any, command: str | None 
 
 
 def read_config(folder: Path, section: str, kind: type) -> Any:
-    """The settings of the run in a folder, as the dataclass `kind`; InputError if there is none."""
+    """The settings of the run in a folder, as the dataclass `kind`, whose `require_sense` raises ValueError for values that its
+    types allow and the command does not; InputError if there is none."""
     import yaml
 
     path = folder / CONFIG
@@ -34,12 +40,54 @@ def read_config(folder: Path, section: str, kind: type) -> Any:
         plain = yaml.safe_load(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise InputError(f"{folder}: holds no {section} (no {CONFIG}); start one with --run {folder}") from None
-    except (OSError, ValueError, yaml.YAMLError) as problem:
+    except (OSError, ValueError, yaml.YAMLError, RecursionError) as problem:
         raise InputError(f"{path}: cannot be read: {problem}") from None
-    found = plain.get(section) if isinstance(plain, dict) else None
+    found = plain.get(section) if isinstance(plain, dict) and isinstance(plain.get("command"), str) else None
     if not isinstance(found, dict) or set(found) != {field.name for field in fields(kind)}:
         raise InputError(f"{path}: not the settings of a {section} of this version; start another with --run")
-    return kind(**{key: tuple(value) if isinstance(value, list) else value for key, value in found.items()})
+    hints = get_type_hints(kind)
+    for name, value in found.items():
+        if not _fits(value, hints[name]):
+            expected = next(field.type for field in fields(kind) if field.name == name)
+            raise InputError(f"{path}: {name} is {_shown(value)}, expected {expected}; put it back, or start another with --run")
+    settings = kind(**{key: tuple(value) if isinstance(value, list) else value for key, value in found.items()})
+    try:
+        settings.require_sense()
+    except ValueError as problem:
+        raise InputError(f"{path}: {problem}; put it back, or start another with --run") from None
+    return settings
+
+
+def _fits(value: Any, hint: Any) -> bool:
+    """Whether a value of YAML is of a type; lists are tuples there, and whole numbers may stand for others."""
+    parts = get_args(hint)
+    if get_origin(hint) is UnionType:
+        return any(_fits(value, part) for part in parts)
+    if get_origin(hint) is tuple:
+        hints = parts[:1] * len(value) if parts[-1] is ... and isinstance(value, list) else parts
+        return isinstance(value, list) and len(value) == len(hints) and all(map(_fits, value, hints))
+    if get_origin(hint) is dict:
+        return isinstance(value, dict) and all(_fits(k, parts[0]) and _fits(v, parts[1]) for k, v in value.items())
+    if hint is float:
+        return type(value) is int and abs(value) < 1e300 or type(value) is float and math.isfinite(value)
+    return type(value) is hint
+
+
+def _shown(value: Any) -> str:
+    """A value of YAML in an error; lists and mappings may be without end."""
+    return {list: "a list", dict: "a mapping"}.get(type(value)) or ascii(value)[:40]
+
+
+def require_within(name: str, value: float | None, low: float, high: float) -> None:
+    """ValueError for a number that is given and not from `low` to `high`."""
+    if value is not None and not low <= value <= high:
+        raise ValueError(f"{name} is {_shown(value)}, expected a number from {low:g} to {high:g}")
+
+
+def require_among(name: str, value: str, choices: Iterable[str]) -> None:
+    """ValueError for a word that is not among these."""
+    if value not in (known := list(choices)):
+        raise ValueError(f"{name} is {_shown(value)}, expected {' or '.join(known)}")
 
 
 def begin_folder(folder: Path) -> None:
@@ -77,3 +125,17 @@ def write_all(stream: IO[bytes], data: bytes) -> int:
     while done < len(data):
         done += stream.write(data[done:])
     return done
+
+
+def keep_beside(path: Path, start: int = 0) -> Path:
+    """Copy a file from a byte on to the first free name of PATH.damaged-1, ...; returns that."""
+    number = 1
+    while os.path.lexists(f"{path}.damaged-{number}"):
+        number += 1
+    target = Path(f"{path}.damaged-{number}")
+    with replaced(target) as temporary, open(path, "rb") as source, open(temporary, "wb") as out:
+        source.seek(start)
+        shutil.copyfileobj(source, out)
+        out.flush()
+        os.fsync(out.fileno())
+    return target

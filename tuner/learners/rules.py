@@ -13,6 +13,7 @@ import numpy as np
 
 State = dict[str, np.ndarray]
 ADAM = ("first", "second")  # its state: means of the gradient and of its square
+NEVER_NEGATIVE = {"second", "squares", "absolute"}  # arrays of states
 SMALL = 1e-12
 
 

@@ -132,7 +132,8 @@ def _play(settings: Settings, contestants: Contestants, openings: Book | Generat
     keep_text = (kept or ways.pgn is not None) and game.contest.text is not None
     if ways.pgn is not None and not keep_text:
         raise InputError(f"{game.name} has no text of games to write")
-    journal = Journal(folder, f"games{game.suffixes[0]}")
+    pairs = None if settings.games is None else settings.games // 2
+    journal = Journal(folder, f"games{game.suffixes[0]}", display.note, len(legs), pairs)
     tallies = [Tally(test if leg == 0 else None) for leg in range(len(legs))]
     places: dict[tuple[int, int], tuple[int, list[int]]] = {}
     done, known = set(), {}
@@ -152,7 +153,6 @@ def _play(settings: Settings, contestants: Contestants, openings: Book | Generat
             if "opening" in line:
                 known[line["pair"]] = line["opening"]
         openings.known(known)
-        pairs = None if settings.games is None else settings.games // 2
         total = None if pairs is None else pairs * len(legs)
         if done:
             display.note(f"{len(done):,} pairs were played before")

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 
 from games.contest import Control
 from games.streams import pieces
 from tuner.files import sha256_of
+from tuner.options import LARGEST_COUNT
+from tuner.runs import require_among, require_within
 
 SECTION = "match"  # of config.yaml
 DEFAULT_DEPTH = 4
@@ -46,6 +48,30 @@ class Settings:
     terms: tuple[str, ...]
     files: dict[str, str]
     evaluation: str | None = None
+
+    def require_sense(self) -> None:
+        """ValueError for numbers that no match has; what is left, those who use it tell."""
+        require_within("games", self.games, 2, LARGEST_COUNT)
+        if self.games is not None and self.games % 2:
+            raise ValueError(f"games is {self.games}, expected an even number")
+        if self.games is None and self.sprt is None:
+            raise ValueError("games and sprt are both null, expected one of them")
+        for control in self.controls:
+            if not control or not set(control) <= {field.name for field in fields(Control)}:
+                raise ValueError("controls are not what limits the thinking of players")
+            for name, value in control.items():
+                whole = name in ("depth", "nodes")
+                if value is not None and type(value) is not int and (whole or type(value) is not float):
+                    raise ValueError(f"{name} of controls is no number")
+                require_within(f"{name} of controls", value, 1 if whole else 0, LARGEST_COUNT)
+            limits = [control.get(name) for name in ("depth", "nodes", "movetime", "base")]
+            if not any(limits):
+                raise ValueError("controls limit nothing")
+        require_among("order", self.order, ("random", "sequential"))
+        require_within("random_plies", self.random_plies, 0, LARGEST_COUNT)
+        require_within("plies", self.plies, 0, LARGEST_COUNT)
+        require_within("seed", self.seed, 0, LARGEST_COUNT)
+        require_within("hash", self.hash, 1, LARGEST_COUNT)
 
     def control(self, side: int) -> Control:
         return Control(**self.controls[side])

@@ -51,9 +51,11 @@ class Contestants:
 
 def contestants_of(settings: Settings, folder: Path | None = None) -> Contestants:
     """The players; of a match that goes on, from the copies in its folder. InputError for what the user has to mend."""
-    copies = [folder / copy if folder and (folder / copy).exists() else None for copy in COPIES]
-    sides = [_of_copy(text, copy) if copy else understood(text)
-             for text, copy in zip((settings.a, settings.b), copies, strict=True)]
+    sides = [_of_copy(text, folder / copy) if folder and (folder / copy).exists() else understood(text)
+             for text, copy in zip((settings.a, settings.b), COPIES, strict=True)]
+    for side, copy in zip(sides, COPIES, strict=True):
+        if folder and side.kind == PARAMETERS and not (folder / copy).exists():
+            raise InputError(f"{folder / copy}: is missing, the parameters of {side.what} when the match began; put them back")
     name = game_between(*sides)
     game = find(name)
     if game.contest is None:

@@ -1,57 +1,133 @@
 """The folder of a run of self-play: what was played and learnt, so that it goes on where it stopped, whenever that was.
 
 `checkpoint.npz` is replaced after every batch and says how long the files are that grow: `history.jsonl` with a line for
-each batch, the games, and `games.keys`, eight bytes that name each game. What goes beyond is cut off.
+each batch, the games, and `games.keys`, eight bytes that name each game. What goes beyond is cut off; if that is more than a
+kill leaves, it is kept beside, as `history.jsonl.damaged-1` and so on.
 """
 
 from __future__ import annotations
 
+import contextlib
 import io
 import json
+import math
 import os
+from collections.abc import Callable
 from pathlib import Path
+from typing import IO
 
 import numpy as np
 
 from games.streams import InputError
 from tuner.files import replace_file
-from tuner.runs import HISTORY, locked, write_all
+from tuner.learners.rules import NEVER_NEGATIVE
+from tuner.runs import HISTORY, keep_beside, locked, write_all
 from tuner.selfplay.learner import Learner
 
 CHECKPOINT, KEYS, START, PARAMS = "checkpoint.npz", "games.keys", "start.yaml", "params.yaml"
 STATE = "state."
+NUMBERS = ("games", "cpu_seconds")  # of a line, that a run goes on from
+MOST_LINE = 1 << 16  # bytes
+GO_ON = f"the run cannot go on, but another can begin from {PARAMS}"
 
 
 class Folder:
-    """Writes batches; reads those of an earlier run."""
+    """Writes batches; reads those of an earlier run. Nothing is changed before all of it is found whole."""
 
-    def __init__(self, path: Path, games: str) -> None:
-        self.path = path
-        self._lock = locked(path)
+    def __init__(self, path: Path, games: str, note: Callable[[str], None]) -> None:
+        self.path, self._note = path, note
         self._names = (HISTORY, games, KEYS)
-        self._saved = self._read()
-        sizes = self._saved["sizes"] if self._saved else np.zeros(len(self._names), np.int64)
-        self._streams = [open(path / name, "ab", buffering=0) for name in self._names]
-        for stream, size, name in zip(self._streams, sizes, self._names, strict=True):
-            if os.fstat(stream.fileno()).st_size < size:
-                raise InputError(f"{path / name}: is shorter than {CHECKPOINT} says; the run cannot go on")
-            stream.truncate(int(size))
-        self._sizes = [int(size) for size in sizes]
-        self.keys = set(np.fromfile(path / KEYS, np.uint64).tolist())
+        with contextlib.ExitStack() as opened:
+            try:
+                self._lock = opened.enter_context(locked(path))
+                self._saved = self._read()
+            except OSError as problem:
+                raise InputError(f"{problem.filename or path}: cannot be used: {problem.strerror}") from None
+            opened.pop_all()
+        self._streams: list[IO[bytes]] = []
+        self._sizes = [0] * len(self._names)
+        self.keys: set[int] = set()
 
     def history(self) -> list[dict]:
         """The lines of all batches so far."""
-        return [json.loads(line) for line in (self.path / HISTORY).read_text(encoding="utf-8").splitlines()]
+        path, lines = self.path / HISTORY, []
+        with open(path, "rb") as stream:
+            for number, raw in enumerate(stream.read(self._sizes[0]).splitlines(keepends=True), 1):
+                try:
+                    line = json.loads(raw) if raw.endswith(b"\n") else None
+                except (ValueError, RecursionError):
+                    line = None
+                if not isinstance(line, dict) or line.get("batch") != number or not all(
+                        type(line.get(name)) in (int, float) and 0 <= line[name] < math.inf for name in NUMBERS):
+                    raise InputError(f"{path}:{number}: damaged, expected the line of batch {number}; {GO_ON}")
+                lines.append(line)
+        return lines
 
     def restore(self, learner: Learner) -> bool:
-        """Bring a new learner to where the checkpoint is; whether there is one."""
-        saved = self._saved
-        if saved is None:
-            return False
-        learner.weights, learner.average, learner.batches = saved["weights"], saved["average"], int(saved["batches"])
-        learner.state = {name: saved[STATE + name] for name in learner.rule.names}
-        learner.kept = dict(zip(saved["kept_batches"].tolist(), saved["kept"], strict=True))
-        return True
+        """Bring a new learner to where the checkpoint is; whether there is one. What goes beyond it is cut off."""
+        saved, paths = self._saved, [self.path / name for name in self._names]
+        found = [path.stat().st_size if path.exists() else 0 for path in paths]
+        if saved is not None:
+            self._require_whole(saved, learner, found)
+            learner.weights, learner.average, learner.batches = saved["weights"], saved["average"], int(saved["batches"])
+            learner.state = {name: saved[STATE + name] for name in learner.rule.names}
+            learner.kept = dict(zip(saved["kept_batches"].tolist(), saved["kept"], strict=True))
+        elif any(found):
+            raise InputError(f"{self.path / CHECKPOINT}: is missing, but games were played; put it back; {GO_ON}")
+        try:
+            self._streams = [open(path, "ab", buffering=0) for path in paths]
+        except OSError as problem:
+            raise InputError(f"{problem.filename}: cannot be used: {problem.strerror}") from None
+        self._cut_off(found)
+        self.keys = set(np.fromfile(self.path / KEYS, np.uint64).tolist())
+        return saved is not None
+
+    def _require_whole(self, saved: dict[str, np.ndarray], learner: Learner, found: list[int]) -> None:
+        """InputError for a checkpoint that is not one of this learner, or of other files than those here."""
+        path, shape = self.path / CHECKPOINT, learner.weights.shape
+        weights = ("weights", "average", *(STATE + name for name in learner.rule.names))
+        counts = ("batches", "kept_batches", "sizes")
+        for name in (*weights, "kept", *counts):
+            if name not in saved:
+                raise InputError(f"{path}: damaged, it lacks {name}; {GO_ON}")
+            array, whole = saved[name], name in counts
+            least = 0 if whole or name.removeprefix(STATE) in NEVER_NEGATIVE else -np.inf
+            right = array.dtype.kind == "i" if whole else array.dtype == np.float64
+            if not (right and np.isfinite(array).all() and (array >= least).all()):
+                raise InputError(f"{path}: damaged, {name} holds what is no {'count' if whole else 'number'}; {GO_ON}")
+        shapes = {name: shape for name in weights} | {"batches": (), "sizes": (len(self._names),), "kept": (
+            len(saved["kept"]) if saved["kept"].ndim else 0, *shape), "kept_batches": saved["kept"].shape[:1]}
+        for name, wanted in shapes.items():
+            if saved[name].shape != wanted:
+                raise InputError(f"{path}: {name} has shape {saved[name].shape}, expected {wanted}; {GO_ON}")
+        self._sizes = saved["sizes"].tolist()
+        for name, size, there in zip(self._names, self._sizes, found, strict=True):
+            if there < size:
+                raise InputError(f"{self.path / name}: has {there:,} bytes, {CHECKPOINT} says {size:,}; {GO_ON}")
+            if not os.path.isfile(self.path / name):
+                raise InputError(f"{self.path / name}: is no file, {CHECKPOINT} says that it has {size:,} bytes; {GO_ON}")
+        batches = int(saved["batches"])
+        lines = len(self.history())
+        if lines != batches:
+            raise InputError(f"{path}: speaks of {batches:,} batches, {HISTORY} of {lines:,}; {GO_ON}")
+        kept = saved["kept_batches"].tolist()
+        if lacking := learner.needed(batches) - set(kept):
+            raise InputError(f"{path}: damaged, it lacks the weights after {min(lacking)} batches; {GO_ON}")
+        if len(set(kept)) < len(kept) or max(kept) > batches:
+            raise InputError(f"{path}: damaged, kept_batches are not those of {batches} batches; {GO_ON}")
+
+    def _cut_off(self, found: list[int]) -> None:
+        """Cut off what goes beyond the checkpoint: of a kill one batch, whose line is written first. More is kept beside."""
+        with open(self.path / HISTORY, "rb") as stream:
+            stream.seek(self._sizes[0])
+            beyond = stream.read()
+        killed = beyond.count(b"\n") <= 1 and len(beyond) < MOST_LINE and (beyond or found == self._sizes)
+        for size, there, name in zip(self._sizes, found, self._names, strict=True):
+            if there > size and not killed:
+                kept = keep_beside(self.path / name, size)
+                self._note(f"{self.path / name}: {there - size:,} bytes beyond what {CHECKPOINT} says are now in {kept}")
+        for stream, size in zip(self._streams, self._sizes, strict=True):
+            stream.truncate(size)
 
     def append(self, learner: Learner, line: dict, games: str, keys: list[int]) -> None:
         """A batch is learnt: what was played, and then the checkpoint that makes it count."""
@@ -85,4 +161,4 @@ class Folder:
             with np.load(path, allow_pickle=False) as saved:
                 return {name: saved[name] for name in saved.files}
         except Exception as problem:  # a damaged archive is read as anything: there is no end of what may be raised
-            raise InputError(f"{path}: damaged ({str(problem).partition(chr(10))[0]}); the run cannot go on") from None
+            raise InputError(f"{path}: damaged ({str(problem).partition(chr(10))[0]}); {GO_ON}") from None

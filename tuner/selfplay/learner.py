@@ -80,11 +80,15 @@ class Learner:
         start = self.rule.rate if settings.rate is None else settings.rate
         return start * max(settings.floor, 1 / (1 + self.batches / settings.decay))
 
+    def needed(self, batches: int) -> set[int]:
+        """After how many batches the weights are that games yet to be played need: the latest, and past selves."""
+        oldest = max(0, batches - self.settings.lag)
+        return {*range(oldest, batches + 1), *range(0, oldest, spacing_at(oldest))}
+
     def _remember(self, batches: int) -> None:
         """Keep what games that are yet to be played will need; threads see the number of batches last."""
-        oldest = batches - self.settings.lag
         kept = {**self.kept, batches: self.average}
-        self.kept = {batch: weights for batch, weights in kept.items() if batch >= oldest or batch % spacing_at(oldest) == 0}
+        self.kept = {batch: kept[batch] for batch in sorted(self.needed(batches)) if batch in kept}
         self.batches = batches
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import shlex
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -61,11 +62,11 @@ def new_run(settings: Settings, folder: Path, workers: int, output: Path | None,
             raise InputError("every number is held, by --fixed or `fixed` in the file: nothing to learn; free some")
         opening = openings_of(engine, settings, display.note)
         opening(0)
-        seats = seats_of(learner, workers)
-        begin_folder(folder)
-        replace_file(folder / START, parameter_path(settings.start).read_bytes())
-        write_config(folder, SECTION, settings, "tuner " + shlex.join(sys.argv[1:]))
-        return _run(learner, opening, seats, folder, output, display)
+        with _seated(learner, workers) as seats:
+            begin_folder(folder)
+            replace_file(folder / START, parameter_path(settings.start).read_bytes())
+            write_config(folder, SECTION, settings, "tuner " + shlex.join(sys.argv[1:]))
+            return _run(learner, opening, seats, folder, output, display)
 
 
 def resumed_run(folder: Path, workers: int, output: Path | None, games: int | None = None) -> Result:
@@ -80,8 +81,22 @@ def resumed_run(folder: Path, workers: int, output: Path | None, games: int | No
             settings = replace(settings, games=games)
         if engine.composition.name != settings.evaluation:
             display.note("the program or the machine is not the one that the run began with: games may differ from here on")
-        learner = new_learner(engine, parameters, settings)
-        return _run(learner, openings_of(engine, settings, display.note), seats_of(learner, workers), folder, output, display)
+        require_playable(engine.game)
+        learner, opening = new_learner(engine, parameters, settings), openings_of(engine, settings, display.note)
+        with _seated(learner, workers) as seats:
+            return _run(learner, opening, seats, folder, output, display)
+
+
+@contextlib.contextmanager
+def _seated(learner: Learner, workers: int) -> Iterator[list[Seat]]:
+    """Those who play; engines among them do not outlive what goes wrong before the first game."""
+    seats = seats_of(learner, workers)
+    try:
+        yield seats
+    except BaseException:
+        for seat in seats:
+            seat.close()
+        raise
 
 
 def method_text(settings: Settings) -> str:
@@ -102,7 +117,7 @@ def free_folder(base: str = "selfplay") -> Path:
 def _run(learner: Learner, opening: Callable[[int], Opening], seats: list[Seat], path: Path, output: Path | None,
          display: Display) -> Result:
     settings, engine = learner.settings, learner.engine
-    folder = Folder(path, f"games{engine.game.suffixes[0]}")
+    folder = Folder(path, f"games{engine.game.suffixes[0]}", display.note)
     started, written = time.process_time(), time.monotonic()
     try:
         if folder.restore(learner):

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from tuner.learners.rules import RULES
+from tuner.options import LARGEST_COUNT
+from tuner.runs import require_among, require_within
+from tuner.selfplay.backups import BACKUPS
+
 SECTION = "selfplay"
+SMALLEST = 1e-300  # of what has to be positive
 
 
 @dataclass(frozen=True)
@@ -42,3 +48,22 @@ class Settings:
     seed: int = 1
     terms: tuple[str, ...] = ()
     evaluation: str | None = None
+
+    def require_sense(self) -> None:
+        """ValueError for numbers and words that no run of self-play has."""
+        for name in ("games", "depth", "nodes", "plies", "batch"):
+            require_within(name, getattr(self, name), 1, LARGEST_COUNT)
+        for name in ("random_plies", "lag", "seed"):
+            require_within(name, getattr(self, name), 0, LARGEST_COUNT)
+        for name in ("explore", "trace", "floor", "average"):
+            require_within(name, getattr(self, name), 0, 1)
+        for name in ("rate", "decay"):
+            require_within(name, getattr(self, name), SMALLEST, LARGEST_COUNT)
+        require_within("noise", self.noise, 0, 1e4)
+        if self.depth is None and self.nodes is None:
+            raise ValueError("depth and nodes are both null, expected one of them")
+        require_among("backup", self.backup, BACKUPS)
+        require_among("rule", self.rule, RULES)
+        require_among("truncated", self.truncated, ("value", "draw"))
+        if not self.opponents:
+            raise ValueError("opponents is empty, expected one or more")

@@ -10,12 +10,9 @@ import asyncio
 import concurrent.futures
 import contextlib
 import logging
-import os
 import re
 import shlex
 import shutil
-import signal
-import subprocess
 import threading
 from collections.abc import Coroutine, Sequence
 from functools import cache
@@ -26,6 +23,7 @@ import chess.engine
 import numpy as np
 
 from games.chess.contest.gametext import is_chess960
+from games.chess.contest.guarded import opened
 from games.chess.coordinates import move_name, move_named
 from games.chess.fen import fen
 from games.contest import CRASH, ILLEGAL, RESIGNS, STALL, Choice, Control, Forfeit
@@ -84,11 +82,8 @@ class External:
         if path is None:
             raise InputError(f"{words[0] if words else repr('')}: no such program, expected the command of a {self._protocol} "
                              "engine")
-        kind = {"uci": chess.engine.UciProtocol, "xboard": chess.engine.XBoardProtocol}[self._protocol]
         try:
-            # a process group of its own: an interrupt from the keyboard is for us, not for it
-            self._process, self._engine = _wait(kind.popen([path, *words[1:]], setpgrp=True, stderr=subprocess.DEVNULL),
-                                                START_SECONDS)
+            self._process, self._engine = _wait(opened(self._protocol, [path, *words[1:]]), START_SECONDS)
             _wait(self._engine.initialize(), START_SECONDS)
             options = dict(self._options)
             if self._megabytes is not None and "Hash" in self._engine.options:
@@ -101,9 +96,9 @@ class External:
             raise InputError(f"{self._command}: no {expected} within {START_SECONDS:g} s; is it a {self._protocol} "
                              "engine?") from None
         except (chess.engine.EngineError, OSError, ValueError) as problem:
-            self._kill()
+            fault = self._kill()
             if isinstance(problem, chess.engine.EngineTerminatedError):
-                problem = f"ended at once; is it a {self._protocol} engine?"
+                problem = f"{fault or 'ended at once'}; is it a {self._protocol} engine?"
             raise InputError(f"{self._command}: {problem}") from None
 
     def begin(self, seed: str) -> None:
@@ -128,13 +123,12 @@ class External:
             limit.white_inc = limit.black_inc = control.increment
             patience = left[0] + EXTRA_SECONDS
         try:
-            played = _wait(self._engine.play(board, limit, game=self._game, info=chess.engine.INFO_SCORE), patience)
+            played = _wait(self._play(board, limit), patience)
         except TimeoutError:
             self._kill()
             raise Forfeit(STALL, f"no move within {patience:g} s") from None
         except chess.engine.EngineTerminatedError:
-            self._kill()
-            raise Forfeit(CRASH) from None
+            raise Forfeit(CRASH, self._kill()) from None
         except (chess.engine.EngineError, ValueError, OSError) as problem:
             self._kill()
             raise Forfeit(ILLEGAL, _move_in(str(problem))) from None
@@ -148,6 +142,11 @@ class External:
             raise Forfeit(ILLEGAL, played.move.uci()) from None
         return Choice(move, *_thought(played.info))
 
+    async def _play(self, board: chess.Board, limit: chess.engine.Limit) -> chess.engine.PlayResult:
+        if self._engine.fault:
+            raise chess.engine.EngineTerminatedError(self._engine.fault)
+        return await self._engine.play(board, limit, game=self._game, info=chess.engine.INFO_SCORE)
+
     def abort(self) -> None:
         self._kill()
 
@@ -157,15 +156,15 @@ class External:
                 _wait(self._engine.quit(), QUIT_SECONDS)
         self._kill()
 
-    def _kill(self) -> None:
-        """End the process and whatever it has started."""
-        process, self._process, self._engine = self._process, None, None
+    def _kill(self) -> str:
+        """End the process and whatever it has started; returns what it was ended for before, if it was."""
+        process, engine, self._process, self._engine = self._process, self._engine, None, None
         if process is None:
-            return
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            if process.get_returncode() is None:
-                os.killpg(process.get_pid(), signal.SIGKILL)
+            return ""
+        fault = engine.fault
+        engine.end()
         _loop().call_soon_threadsafe(process.close)
+        return fault
 
 
 def _move_in(message: str) -> str:

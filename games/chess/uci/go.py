@@ -10,6 +10,8 @@ NUMBER = re.compile(r"[+-]?[0-9]{1,18}", re.ASCII)
 NUMBERS = {"depth": 1, "nodes": 1, "mate": 1, "movetime": 0, "wtime": None, "btime": None, "winc": 0, "binc": 0,
            "movestogo": 0}  # and the least that makes sense; a clock that has run out shows less than nothing
 FLAGS = ("infinite", "ponder")
+MOVES = "searchmoves"
+KNOWN = {*NUMBERS, *FLAGS, MOVES}
 
 
 @dataclass(frozen=True)
@@ -29,10 +31,19 @@ class Go:
     ponder: bool = False
     searchmoves: tuple[str, ...] = ()
 
+    def clock(self, white: bool) -> tuple[int | None, int]:
+        """What is left to a side, and what each of its moves adds."""
+        return (self.wtime, self.winc) if white else (self.btime, self.binc)
 
-def parse_go(words: Sequence[str]) -> Go:
-    """The words after `go`; ValueError says what is wrong with them."""
+    def ends(self, white: bool) -> bool:
+        """Whether anything ends a search of this side before `stop`."""
+        return any(limit is not None for limit in (self.depth, self.nodes, self.mate, self.movetime, self.clock(white)[0]))
+
+
+def parse_go(words: Sequence[str]) -> tuple[Go, list[str]]:
+    """What the words after `go` ask for, without those that make no sense; and what is wrong with each of these."""
     found: dict[str, object] = {}
+    faults = []
     i = 0
     while i < len(words):
         word = words[i]
@@ -40,19 +51,22 @@ def parse_go(words: Sequence[str]) -> Go:
         if word in FLAGS:
             found[word] = True
         elif word in NUMBERS:
-            value = words[i] if i < len(words) else ""
-            found[word] = number(word, value, NUMBERS[word])
-            i += 1
-        elif word == "searchmoves":
+            value = words[i] if i < len(words) and words[i] not in KNOWN else ""
+            i += bool(value)
+            try:
+                found[word] = number(word, value, NUMBERS[word])
+            except ValueError as problem:
+                faults.append(f"{problem}; ignored")
+        elif word == MOVES:
             first = i
-            while i < len(words) and words[i] not in NUMBERS and words[i] not in FLAGS:
+            while i < len(words) and words[i] not in KNOWN:
                 i += 1
             if first == i:
-                raise ValueError("searchmoves names no move")
+                faults.append(f"{MOVES} names no move; ignored")
             found[word] = tuple(words[first:i])
         else:
-            raise ValueError(f"go does not know {word!a}; expected {', '.join([*NUMBERS, *FLAGS])} or searchmoves")
-    return Go(**found)
+            faults.append(f"go does not know {word[:40]!a}; expected {', '.join([*NUMBERS, *FLAGS])} or {MOVES}")
+    return Go(**found), faults
 
 
 def number(name: str, text: str, least: int | None, most: int | None = None) -> int:

@@ -1,7 +1,8 @@
 """The side of the engine: reads commands, answers at once, and leaves the searching to a thread.
 
 Nothing heavy is imported before it is needed, so that `uci` is answered while the program is hardly awake. A line that is
-wrong in any way is answered by one `info string`, and nothing else happens.
+wrong in any way is answered by one `info string`, and nothing else happens; but every `go`, wrong or not, is answered by one
+`bestmove`, for which somebody waits.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, BinaryIO
 
-from games.chess.uci.go import number, parse_go
+from games.chess.uci.go import Go, number, parse_go
 
 if TYPE_CHECKING:
     from games.chess.uci.line import Line
@@ -24,6 +25,7 @@ LONGEST_LINE = 1 << 17  # bytes; the longest game that the rules allow takes 88,
 LARGEST_HASH = 1 << 16  # megabytes
 LARGEST_OVERHEAD = 5000  # milliseconds
 LONGEST_ANSWER = 300  # characters
+TOO_LONG = f"a line of more than {LONGEST_LINE} characters"
 SHOWN = 60  # characters of what was not understood
 
 
@@ -84,7 +86,10 @@ class Server:
             self._load()
         try:
             if len(text.rstrip("\r\n")) > LONGEST_LINE:
-                raise ValueError(f"a line of more than {LONGEST_LINE} characters")
+                if command == "go":
+                    self._begin_search(Go(), [TOO_LONG])
+                    return True
+                raise ValueError(TOO_LONG)
             if handler is None:
                 if command:
                     raise ValueError(f"unknown command {shown(text.strip())}; expected {', '.join(COMMANDS)}")
@@ -95,8 +100,7 @@ class Server:
                 self._finish_search(command)
             return handler(words) is not False
         except ValueError as problem:
-            told = "".join(c if " " <= c <= "~" else ascii(c)[1:-1] for c in str(problem)[:LONGEST_ANSWER])
-            self._write(f"info string {told[:LONGEST_ANSWER]}")
+            self._tell(str(problem))
         return True
 
     def end(self) -> None:
@@ -108,6 +112,11 @@ class Server:
     def _write(self, text: str) -> None:
         with self._lock:
             self._plain_write(text)
+
+    def _tell(self, text: str) -> None:
+        """Say something to people: one line of ASCII, however long and strange the text."""
+        told = "".join(c if " " <= c <= "~" else ascii(c)[1:-1] for c in text[:LONGEST_ANSWER])
+        self._write(f"info string {told[:LONGEST_ANSWER]}")
 
     def _load(self) -> None:
         """Make ready to search; the first call takes the better part of a second."""
@@ -212,10 +221,20 @@ class Server:
         self._line.set(fen, moves)
 
     def _go(self, words: list[str]) -> None:
-        from games.chess.uci.thinking import Thinking
+        self._begin_search(*parse_go(words))
 
-        self._thinking = Thinking(self._searcher, self._line.playable(), parse_go(words), self._options.chess960,
-                                  self._options.overhead / 1000, self._received, self._write)
+    def _begin_search(self, go: Go, faults: list[str]) -> None:
+        from games.chess.uci.thinking import Thinking, sensible
+
+        if self._thinking and not (self._thinking.over or self._thinking.stopped):
+            self._tell("go while searching; the search before it is stopped")
+        self.end()
+        line = self._line.playable()
+        go, faults = sensible(go, faults, line[-1])
+        if faults:
+            self._tell("; ".join(faults))
+        self._thinking = Thinking(self._searcher, line, go, self._options.chess960, self._options.overhead / 1000,
+                                  self._received, self._write)
         self.searches += 1
 
     def _stop(self, words: list[str]) -> None:
@@ -246,7 +265,7 @@ def shown(text: str) -> str:
 
 COMMANDS = ("uci", "debug", "isready", "setoption", "ucinewgame", "position", "go", "stop", "ponderhit", "quit")
 NEED_SEARCHER = {"isready", "ucinewgame", "position", "go"}
-BETWEEN_SEARCHES = {"setoption", "ucinewgame", "position", "go"}
+BETWEEN_SEARCHES = {"setoption", "ucinewgame"}
 ALONE = {"uci", "isready", "ucinewgame", "stop", "ponderhit", "quit"}
 OPTIONS = {"Hash": Server._set_hash, "Clear Hash": Server._clear_hash, "Ponder": Server._set_ponder,
            "Move Overhead": Server._set_overhead, "UCI_Chess960": Server._set_chess960, "EvalFile": Server._set_evaluation}

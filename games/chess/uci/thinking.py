@@ -20,12 +20,13 @@ from games.search.clock import Clock, limits_of, limits_of_move
 from games.search.searcher import Found, Limits, Searcher
 
 ONLY_MOVE_DEPTH = 6  # on the clock: where there is nothing to choose, enough to foresee the answer
+MATE_MARGIN = 4  # plies beyond a mate's own within which a search that prunes finds it
 LONGEST = 1_000_000.0  # seconds; a timer takes no more than some hundred years
 
 
 def limits_of_go(go: Go, white: bool, overhead: float) -> Limits:
     """Where the search ends that a `go` asks for; `overhead` in seconds."""
-    remaining, increment = (go.wtime, go.winc) if white else (go.btime, go.binc)
+    remaining, increment = go.clock(white)
     limits = Limits()
     if go.infinite:
         pass
@@ -33,7 +34,30 @@ def limits_of_go(go: Go, white: bool, overhead: float) -> Limits:
         limits = limits_of_move(go.movetime / 1000, overhead)
     elif remaining is not None:
         limits = limits_of(Clock(remaining / 1000, increment / 1000, go.movestogo or None), overhead)
-    return replace(limits, depth=min(go.depth or limits.depth, limits.depth), nodes=min(go.nodes or limits.nodes, limits.nodes))
+    depth = go.depth
+    if go.mate is not None and not go.infinite and not replace(go, mate=None).ends(white):
+        depth = 2 * go.mate - 1 + MATE_MARGIN  # there may be no such mate
+    return replace(limits, depth=min(depth or limits.depth, limits.depth), nodes=min(go.nodes or limits.nodes, limits.nodes))
+
+
+def sensible(go: Go, faults: list[str], root: np.ndarray) -> tuple[Go, list[str]]:
+    """What to search for a `go` that had such faults, with those that the position adds. Every `go` has an answer: what makes
+    sense of a wrong one holds, and where nothing is left to end the search it looks one ply ahead."""
+    legal, faults = [], list(faults)
+    for name in go.searchmoves:
+        try:
+            move_named(root, name)
+        except ValueError:
+            faults.append(f"searchmoves: illegal move {name[:40]!a}; ignored")
+        else:
+            legal.append(name)
+    white = not int(root[8]) & 1
+    clocks = go.clock(white)[0], go.clock(not white)[0]
+    if clocks[0] is None and clocks[1] is not None and not go.ends(white):
+        faults.append(f"{'wtime' if white else 'btime'} is missing, the clock of the side to move")
+    if faults and not (go.infinite or go.ends(white)):
+        go = replace(go, depth=1)
+    return replace(go, searchmoves=tuple(legal)), faults
 
 
 def score_text(found: Found) -> str:
@@ -65,8 +89,8 @@ def warm_up(searcher: Searcher) -> None:
 class Thinking:
     """A search that runs from its making to its `bestmove`, which is written once, whatever happens.
 
-    `line`: the positions of the game, see `Line.playable`; `started`: the moment of the `go`, by `time.monotonic`.
-    ValueError if the moves to search are not legal.
+    `line`: the positions of the game, see `Line.playable`; `go`: what is `sensible` there; `started`: the moment of the `go`,
+    by `time.monotonic`.
     """
 
     def __init__(self, searcher: Searcher, line: list[np.ndarray], go: Go, chess960: bool, overhead: float, started: float,

@@ -85,10 +85,11 @@ def test_a_forced_win_is_found_with_its_length(classic, fen, plies, move, playin
 
 
 def test_no_legal_move_gives_no_move(classic):
-    for fen, value in (("7k/5Q2/6K1/8/8/8/8/8 b - - 0 1", 0), ("R6k/8/6K1/8/8/8/8/8 b - - 0 1", None)):
-        found = searcher(classic, playing=True).search([position(fen)], Limits(depth=3))
-        assert found.move is None
-        assert (found.win_in == 0 or found.win_in is None) if value is None else found.value == 0
+    for playing in (False, True):
+        for fen, win_in in (("7k/5Q2/6K1/8/8/8/8/8 b - - 0 1", None), ("R6k/8/6K1/8/8/8/8/8 b - - 0 1", 0)):
+            found = searcher(classic, playing).search([position(fen)], Limits(depth=3))
+            assert (found.move, found.win_in) == (None, win_in)
+            assert found.value == 0 if win_in is None else found.value < -10_000
 
 
 def test_other_weights_can_be_bound_while_the_memory_stays(classic):

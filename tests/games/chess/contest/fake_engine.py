@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import random
+import subprocess
 import sys
 import time
 
@@ -21,6 +23,25 @@ def misbehave(how: str, board: chess.Board) -> str | None:
         time.sleep(3600)
     if how == "slow":
         time.sleep(1.0)
+    if how == "endless":
+        while True:
+            sys.stdout.write("x" * 65536)
+    if how in ("flood", "newlines"):
+        text = "\n" * 65536 if how == "newlines" else "info depth 3 score cp 1 pv e2e4\n" * 2000
+        while True:
+            sys.stdout.write(text)
+    if how == "errors":
+        for _ in range(400):
+            sys.stderr.write("x" * 65536)
+    if how in ("parent", "orphan"):
+        child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(3600)"])
+        with open(os.environ["FAKE_CHILDREN"], "a") as file:
+            file.write(f"{child.pid}\n")
+        if how == "orphan":
+            os._exit(0)
+    if how == "closed":
+        os.close(1)
+        time.sleep(3600)
     if how == "garbage":
         for text in ("\x00\xff!!", "info score banana", "info depth x score cp", "bestmov e2e4", "readyok", "x" * 5000):
             say(text)
@@ -37,6 +58,8 @@ def uci(how: str, ply: int) -> None:
         if words[0] == "uci":
             if how == "mute":
                 time.sleep(3600)
+            if how.startswith("start "):
+                misbehave(how.removeprefix("start "), board)
             say("id name fake")
             say("option name Hash type spin default 1 min 1 max 64")
             say("option name Style type combo default Solid var Solid var Risky")
@@ -55,6 +78,8 @@ def uci(how: str, ply: int) -> None:
                 say("info depth 3 seldepth 5 score cp -12 nodes 77 pv e2e4")
                 answer = dice.choice(sorted(move.uci() for move in board.legal_moves))
             say(f"bestmove {answer}")
+        elif words[0] == "quit" and how == "deaf":
+            time.sleep(3600)
         elif words[0] == "quit":
             return
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+import resource
 import sys
 import time
 from pathlib import Path
@@ -22,9 +22,10 @@ DEPTH = Control(depth=2)
 
 
 @pytest.fixture
-def engine():
+def engine(monkeypatch):
     """A function that starts a fake engine, ended after the test."""
     started = []
+    monkeypatch.setattr(players, "START_SECONDS", 60.0)  # Python and python-chess, on a busy machine
 
     def start(how: str, ply: int = 1, protocol: str = "uci", control: Control = DEPTH, options: dict | None = None):
         started.append(external(protocol, f"{FAKE} {protocol} {how} {ply}", options or {}, control, None))
@@ -126,16 +127,84 @@ def test_what_cannot_play_is_an_error_of_one_line(command, said, monkeypatch):
     assert said in str(problem.value) and "\n" not in str(problem.value)
 
 
+@pytest.mark.parametrize(("how", "detail"), [("endless", "a line of more than 1,048,576 bytes"), ("closed", "closed its output"),
+                                             ("orphan", "")])
+@pytest.mark.parametrize("protocol", ["uci", "xboard"])
+def test_an_engine_that_can_answer_no_more_loses_at_once(engine, children, protocol, how, detail):
+    player = engine(how, ply=2, protocol=protocol)
+    before = memory()
+    for _ in range(2):
+        with pytest.raises(Forfeit) as fault:
+            play(player)
+        assert (fault.value.kind, fault.value.detail) == (CRASH, detail)
+    assert memory() - before < 50_000
+    assert all(ended(child) for child in children())
+
+
+@pytest.mark.parametrize("how", ["flood", "newlines"])
+def test_lines_without_end_are_a_stall_that_costs_no_memory(engine, monkeypatch, how):
+    monkeypatch.setattr(players, "STALL_SECONDS", 1.0)
+    before = memory()
+    with pytest.raises(Forfeit) as fault:
+        play(engine(how, ply=2))
+    assert fault.value.kind == STALL and memory() - before < 50_000
+
+
+@pytest.mark.parametrize(("how", "said"), [("endless", "a line of more than 1,048,576 bytes; is it a uci engine?"),
+                                           ("flood", "more than 4,194,304 bytes before it is ready"),
+                                           ("closed", "closed its output"), ("orphan", "ended at once; is it a uci engine?")])
+def test_an_engine_that_starts_so_is_an_error_of_one_line(engine, children, how, said):
+    with pytest.raises(InputError) as problem:
+        external("uci", f"{FAKE} uci 'start {how}'", {}, DEPTH, None)
+    assert said in str(problem.value) and "\n" not in str(problem.value)
+    assert all(ended(child) for child in children())
+
+
+def test_what_an_engine_says_on_standard_error_is_not_kept(engine):
+    assert len(play(engine("errors"), 2)) == 2
+
+
+@pytest.mark.parametrize("how", ["parent", "deaf"])
+def test_an_engine_and_its_children_end_when_it_is_closed(engine, children, monkeypatch, how):
+    monkeypatch.setattr(players, "QUIT_SECONDS", 0.5)
+    player = engine(how)
+    play(player, 3)
+    process = player._process.get_pid()
+    assert len(children()) == (3 if how == "parent" else 0)
+    player.close()
+    assert ended(process) and all(ended(child) for child in children())
+
+
+@pytest.fixture
+def children(tmp_path, monkeypatch):
+    """A function that gives the process numbers of what fake engines have started."""
+    path = tmp_path / "children"
+    path.touch()
+    monkeypatch.setenv("FAKE_CHILDREN", str(path))
+    return lambda: [int(line) for line in path.read_text().splitlines()]
+
+
+def memory() -> int:
+    """The most memory that this process ever had, in kB."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+
+def ended(process: int) -> bool:
+    """Whether a process is gone, or nothing but the number that its parent has not asked for."""
+    for _ in range(500):
+        try:
+            if Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] == "Z":
+                return True
+        except (FileNotFoundError, ProcessLookupError):
+            return True
+        time.sleep(0.02)
+    return False
+
+
 def test_no_process_is_left_behind(engine, monkeypatch):
     monkeypatch.setattr(players, "STALL_SECONDS", 0.2)
     player = engine("hang", ply=2)
     process = player._process.get_pid()
     with pytest.raises(Forfeit):
         play(player)
-    for _ in range(200):
-        try:
-            os.kill(process, 0)
-        except ProcessLookupError:
-            return
-        time.sleep(0.02)
-    pytest.fail("still running")
+    assert ended(process)

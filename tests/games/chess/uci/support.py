@@ -13,7 +13,6 @@ from games.chess.uci import serve
 from tuner.engine import load_engine
 
 PATIENCE = 30.0  # seconds until a test gives up
-SOON = 1.0  # what is answered at once takes no longer, even on a busy machine
 INFO = re.compile(r"info depth \d+ score (?:cp|mate) -?\d+ nodes \d+ nps \d+ hashfull (?P<full>\d+) time \d+ pv (?P<pv>.+)")
 ONLY_MOVE = "k7/8/8/8/8/8/6q1/7K w - - 0 1"
 

@@ -8,7 +8,7 @@ import pytest
 from games.chess.uci.go import Go, parse_go
 from games.chess.uci.thinking import limits_of_go, score_text
 from games.search.searcher import Found
-from tests.games.chess.uci.support import SOON, board_of, check_info
+from tests.games.chess.uci.support import board_of, check_info
 
 MATED = "6k1/5ppp/8/8/8/8/8/R6K w - - 0 1 moves a1a8"
 KIWIPETE = "fen r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R b KQkq - 0 1"
@@ -47,7 +47,7 @@ def test_where_there_is_no_move_that_is_the_answer(talk, where, score, go):
         assert talk.hear("info") == f"info depth 0 score {score}"
         assert talk.ask() == []
         talk.say("stop")
-    talk.hear("bestmove (none)", SOON)
+    talk.hear("bestmove (none)")
 
 
 @pytest.mark.parametrize("fen, score, moves", [
@@ -74,8 +74,25 @@ def test_a_mate_that_was_asked_for_ends_the_search(talk):
     assert " score mate 2 " in talk.heard[-2]
 
 
+def test_a_mate_that_is_not_there_is_searched_for_to_a_depth_and_answered(talk):
+    move, *_ = talk.best("position startpos", "go mate 1")
+    assert chess.Move.from_uci(move) in chess.Board().legal_moves and talk.heard[-2].startswith("info depth 5 ")
+    talk.say("go mate 1 infinite")
+    assert not [line for line in talk.ask() if line.startswith("bestmove")]
+    talk.best("stop")
+    assert limits_of_go(asked("mate 1 nodes 7"), True, 0.0).depth > 20
+
+
 def asked(text: str) -> Go:
-    return parse_go(text.split())
+    go, faults = parse_go(text.split())
+    assert faults == []
+    return go
+
+
+def test_words_that_are_wrong_are_left_out_each_with_its_fault():
+    go, faults = parse_go(["depth", "0", "nodes", "5", "movetime", "wtime", "3", "winc", "x", "forth", "searchmoves", "infinite"])
+    assert go == Go(nodes=5, wtime=3, infinite=True)
+    assert [fault.split()[0] for fault in faults] == ["depth", "movetime", "winc", "go", "searchmoves"]
 
 
 def test_what_go_asks_for_is_understood():

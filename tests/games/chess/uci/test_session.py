@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
+import chess
 import pytest
 
 from games.chess.uci import serve
 from games.streams import InputError
-from tests.games.chess.uci.support import SOON, Talk, searchers
+from tests.games.chess.uci.support import Talk, searchers
 
 
 def test_uci_is_answered_without_making_a_search():
     talk = Talk(make=lambda name: pytest.fail("made a search"))
     talk.say("uci", "setoption name Hash value 2", "debug on", "stop")
-    talk.hear("uciok", SOON)
+    talk.hear("uciok")
     options = [line.split(" type ")[0].removeprefix("option name ") for line in talk.heard if line.startswith("option")]
     assert options == ["Hash", "Clear Hash", "Ponder", "Move Overhead", "UCI_Chess960", "EvalFile"]
     assert talk.leave() == []
+
+
+@pytest.mark.parametrize("line", ["quit", None])
+@pytest.mark.parametrize("go", ["go depth 0", "go searchmoves e2e5", "go ponder", "go movetime 1000000", "go nodes 0"])
+def test_a_go_just_before_the_end_is_answered_once(go, line):
+    talk = Talk()
+    talk.say(go)  # before any position: from the start of the game
+    said = [text for text in talk.leave(line) if text.startswith("bestmove")]
+    assert len(said) == 1 and chess.Move.from_uci(said[0].split()[1]) in chess.Board().legal_moves
 
 
 @pytest.mark.parametrize("line", ["quit", None])

@@ -1,0 +1,88 @@
+"""A line of a match's history: a pair of games as JSON, with a checksum of itself and of the games that it speaks of."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Callable
+from typing import IO
+
+CHECK = "crc"
+BEGINNING = b'{"leg":'
+MOST_TORN = 1 << 16  # bytes: no line is as long
+
+
+def _whole(value: object) -> bool:
+    return type(value) is int and 0 <= value < 1 << 53
+
+
+def _two(rule: Callable[[object], bool]) -> Callable[[object], bool]:
+    return lambda value: isinstance(value, list) and len(value) == 2 and all(rule(v) for v in value)
+
+
+def _text(value: object) -> bool:
+    return isinstance(value, str)
+
+
+FIELDS: dict[str, tuple[Callable[[object], bool], str]] = {
+    "leg": (_whole, "a whole number"), "pair": (_whole, "a whole number"),
+    "outcomes": (_two(lambda v: type(v) is int and -1 <= v <= 1), "two of -1, 0 and 1"),
+    "plies": (_two(_whole), "two whole numbers"), "ends": (_two(_text), "two texts"), "reasons": (_two(_text), "two texts"),
+    "forfeits": (_two(lambda v: v is None or isinstance(v, str) and v[:2] in ("a ", "b ")), "two of null, 'a ...' and 'b ...'"),
+    "opening": (_two(_whole), "two whole numbers"), "at": (_whole, "a place in the file of games"),
+    "bytes": (_two(_whole), "the sizes of two games"), CHECK: (_whole, "a checksum")}
+NEEDED = ("leg", "pair", "outcomes", "plies", "ends")
+
+
+def encoded(line: dict, games: bytes) -> bytes:
+    """A line as it stands in the file; `games` are the texts that its place speaks of."""
+    body = json.dumps(line, separators=(",", ":")).encode()
+    return body[:-1] + _check(body, games)
+
+
+def _check(body: bytes, games: bytes) -> bytes:
+    return f',"{CHECK}":{zlib.crc32(games, zlib.crc32(body))}}}\n'.encode()
+
+
+def torn(raw: bytes) -> bool:
+    """Whether this is what a kill leaves of a line that was being written."""
+    return not raw.endswith(b"\n") and len(raw) < MOST_TORN and raw.startswith(BEGINNING[:len(raw)])
+
+
+def decoded(raw: bytes, games: IO[bytes] | None) -> dict:
+    """The line that stands in the file as `raw`. ValueError says what is wrong with it, or with its games in the file `games`;
+    lines of versions that wrote no checksum go unchecked."""
+    try:
+        line = json.loads(raw)
+    except (ValueError, RecursionError):
+        raise ValueError("not a line of JSON") from None
+    if not isinstance(line, dict):
+        raise ValueError("not a JSON object")
+    _require_fields(line)
+    check, text = line.pop(CHECK, None), b""
+    if "at" in line and games is not None:
+        begin, length = line["at"], sum(line["bytes"])
+        if games.seek(0, 2) < begin + length:
+            raise ValueError(f"its games, {length:,} bytes from {begin:,} on, are not all there")
+        games.seek(begin)
+        text = games.read(length)
+    if check is not None:
+        written = f',"{CHECK}":{check}}}\n'.encode()
+        body = raw.removesuffix(written) + b"}"
+        if _check(body, text) != written:
+            raise ValueError("it or its games are not what was written")
+    return line
+
+
+def _require_fields(line: dict) -> None:
+    for name, value in line.items():
+        if name not in FIELDS:
+            raise ValueError(f"unknown {name[:20]!a}")
+        rule, expected = FIELDS[name]
+        if not rule(value):
+            raise ValueError(f"{name} is {json.dumps(value)[:40]}, expected {expected}")
+    lacking = [name for name in NEEDED if name not in line]
+    if ("at" in line) != ("bytes" in line):
+        lacking.append("bytes" if "at" in line else "at")
+    if lacking:
+        raise ValueError(f"lacks {', '.join(lacking)}")
