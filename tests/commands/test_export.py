@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -15,6 +14,7 @@ import pytest
 import yaml
 
 from tests.commands.support import done, tuner
+from tests.tools import tool
 from tuner.engine import load_parameters, parameter_path
 from tuner.export.names import c_names, rust_names
 from tuner.parameters import write_parameters
@@ -107,7 +107,7 @@ def by_compiler(command: list[str], folder: Path, program: str) -> list[str]:
 
 def arrays_of_c(text: str, folder: Path, number: str = "%d") -> Numbers:
     """The arrays of a header, printed by a program that includes it after the library's own."""
-    if shutil.which("cc") is None:
+    if tool("cc") is None:
         pytest.skip("no C compiler: install the Debian package gcc")
     (folder / "weights.h").write_text(text)
     lines = []
@@ -123,7 +123,7 @@ def arrays_of_c(text: str, folder: Path, number: str = "%d") -> Numbers:
 def arrays_of_rust(text: str, folder: Path) -> Numbers:
     """The constants of a Rust file, printed by a program where there is a compiler, otherwise parsed."""
     declared = re.findall(r"^pub const (\w+): (\[.+\]) = ", text, re.MULTILINE)
-    if shutil.which("rustc") is None:
+    if tool("rustc") is None:
         return _parsed_rust(text, declared)
     prints = [f'for s in {name}.iter() {{ println!("{name} {{:?}}", {"s" if kind.startswith("[[") else "[s]"}); }}'
               for name, kind in declared]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ctypes
 import importlib.util
 import itertools
-import shutil
 import subprocess
 import sys
 from dataclasses import replace
@@ -15,6 +14,7 @@ import numpy as np
 import pytest
 
 from games.streams import InputError
+from tests.tools import tool
 from tests.tuner.device import card
 from tests.tuner.support import learn, problem_of, random_sample, write_sample
 from tests.tuner.test_temporal_fit import walk
@@ -283,7 +283,7 @@ def ptx_by_nvrtc(folder: Path) -> bytes:
 
 
 def ptx_by_nvcc(folder: Path) -> bytes:
-    if shutil.which("nvcc") is None:
+    if tool("nvcc") is None:
         pytest.skip("no nvcc; install the Debian package nvidia-cuda-toolkit")
     (folder / "kernels.cu").write_text(library.source())
     subprocess.run(["nvcc", "-ptx", "-arch=compute_75", "--std=c++17", "-o", folder / "kernels.ptx", folder / "kernels.cu"],
