@@ -20,6 +20,7 @@ from tests.tuner.support import learn, problem_of, random_sample, write_sample
 from tests.tuner.test_temporal_fit import walk
 from tuner.device import chunks, gpu, gpu_temporal, library
 from tuner.device.choose import device_named
+from tuner.device.chunk import arranged
 from tuner.device.cpu import Processors
 from tuner.draws import DRAW_MODELS
 from tuner.gauge import find_gauge
@@ -32,6 +33,7 @@ from tuner.uncertainty import standard_errors
 COLUMNS = 5
 needs_compiler = pytest.mark.skipif(card.COMPILER is None, reason="no C++ compiler; install the Debian package g++")
 KINDS = pytest.mark.parametrize(("objective", "stages"), list(itertools.product([*OBJECTIVES, *DRAW_MODELS], (1, 2))))
+HOWS = pytest.mark.parametrize("how", ["resident", "in chunks", "streamed"])
 
 
 @pytest.fixture(scope="module")
@@ -57,6 +59,25 @@ def paper(monkeypatch, folder, **more):
     return device_named("gpu", 1)
 
 
+def paper_with_room(monkeypatch, folder, how):
+    """A machine with a card on which a dataset stays whole, stays in chunks, or does not stay; and the first position of each
+    chunk that is made, whenever one is."""
+    made = []
+    if how != "resident":
+        monkeypatch.setattr(chunks, "STAYING" if how == "in chunks" else "PASSING", 300)
+        monkeypatch.setattr(gpu, "ROWS_BYTES", 8 * 14 * 50)
+        monkeypatch.setattr(gpu_temporal, "ROWS_BYTES", 8 * 14 * 50)
+    monkeypatch.setattr(chunks, "arranged", lambda *given: made.append(given[-1]) or arranged(*given))
+    return paper(monkeypatch, folder, **({"free": 1000} if how == "streamed" else {})), made
+
+
+def as_it_should_stay(made: list[int], how: str) -> bool:
+    """Whether the chunks that were made are those of such a machine, after more than one pass."""
+    if how == "streamed":
+        return len(made) > 2 * len(set(made)) > 4
+    return len(made) == len(set(made)) and (len(made) == 1 if how == "resident" else len(made) > 2)
+
+
 def problem_on(sample, objective: str, stages: int, device):
     shape = (stages, COLUMNS + 1 + (objective in DRAW_MODELS))
     zero = np.zeros(shape)
@@ -66,12 +87,9 @@ def problem_on(sample, objective: str, stages: int, device):
 
 @needs_compiler
 @KINDS
-@pytest.mark.parametrize("how", ["resident", "in chunks", "streamed"])
+@HOWS
 def test_sums_are_those_of_the_processors(sample, folder, monkeypatch, objective, stages, how):
-    if how != "resident":
-        monkeypatch.setattr(chunks, "STAYING" if how == "in chunks" else "PASSING", 300)
-        monkeypatch.setattr(gpu, "ROWS_BYTES", 8 * 14 * 50)
-    device = paper(monkeypatch, folder, **({"free": 1000} if how == "streamed" else {}))
+    device, made = paper_with_room(monkeypatch, folder, how)
     on_card, here = (problem_on(sample, objective, stages, which) for which in (device, Processors()))
     weights = np.random.default_rng(2).normal(0, 80, here.start.shape)
     weights[:, COLUMNS + 1:] = np.abs(weights[:, COLUMNS + 1:]) + 20
@@ -87,6 +105,7 @@ def test_sums_are_those_of_the_processors(sample, folder, monkeypatch, objective
     np.testing.assert_allclose(found, wanted, rtol=1e-9)
     assert groups == names == 118
     np.testing.assert_allclose(*(problem.device.score_squares(problem, weights) for problem in (on_card, here)), rtol=1e-9)
+    assert as_it_should_stay(made, how)
 
 
 @needs_compiler
@@ -145,13 +164,10 @@ def test_standard_errors_too(sample, folder, monkeypatch):
 
 
 @needs_compiler
-@pytest.mark.parametrize("how", ["resident", "streamed"])
+@HOWS
 @pytest.mark.parametrize("trace", [0.0, 0.7, 1.0])
 def test_temporal_differences_too(tmp_path, folder, monkeypatch, trace, how):
-    if how == "streamed":
-        monkeypatch.setattr(chunks, "STAYING" if how == "in chunks" else "PASSING", 300)
-        monkeypatch.setattr(gpu_temporal, "ROWS_BYTES", 8 * 14 * 50)
-    device = paper(monkeypatch, folder, **({"free": 1000} if how == "streamed" else {}))
+    device, made = paper_with_room(monkeypatch, folder, how)
     _, given = walk(tmp_path, trace, known=0.1)
     on_card, here = (replace(given, problem=replace(given.problem, device=which)) for which in (device, Processors(2)))
     weights = np.random.default_rng(2).normal(0, 40, given.problem.start.shape)
@@ -170,6 +186,7 @@ def test_temporal_differences_too(tmp_path, folder, monkeypatch, trace, how):
     assert groups == wanted
     weights = [temporal_newton(problem, LearnerOptions(tolerance=1e-12), Record()) for problem in (on_card, here)]
     np.testing.assert_allclose(*weights, rtol=1e-6, atol=1e-6)
+    assert as_it_should_stay(made, how)
 
 
 @needs_compiler
