@@ -18,7 +18,7 @@ needs_chromium = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here; 
 OPTIONS = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run", "--disable-sync",
            "--disable-background-networking", "--disable-component-update", "--disable-default-apps", "--disable-extensions",
            "--host-resolver-rules=MAP * ~NOTFOUND", "--enable-logging=stderr", "--force-device-scale-factor=1"]
-SECONDS = 180
+SECONDS = 600
 
 
 @dataclass(frozen=True)
