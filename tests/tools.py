@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 import shutil
 import subprocess
 
@@ -11,8 +12,10 @@ PATIENCE = 60  # seconds for a program to say its version
 
 @functools.cache
 def tool(*names: str) -> str | None:
-    """The path of the first of these programs that says its version; None: this machine has none that works."""
-    return next((path for name in names if (path := shutil.which(name)) and _answers(path)), None)
+    """The path of the first of these programs that says its version; None: no folder of the path has one that works."""
+    folders = os.environ.get("PATH", os.defpath).split(os.pathsep)
+    found = (shutil.which(name, path=folder) for name in names for folder in folders)
+    return next((path for path in found if path and _answers(path)), None)
 
 
 def _answers(path: str) -> bool:
