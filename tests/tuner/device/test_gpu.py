@@ -284,11 +284,12 @@ def test_the_benchmark_of_cards_runs(folder, monkeypatch, small_pgn):
 
 def ptx_by_nvrtc(folder: Path) -> bytes:
     """By the compiler that CuPy uses."""
-    found = importlib.util.find_spec("nvidia.cuda_nvrtc") if importlib.util.find_spec("nvidia") else None
-    if found is None:
-        pytest.skip("no NVRTC; pip install nvidia-cuda-nvrtc-cu12")
-    (file,) = Path(found.submodule_search_locations[0]).glob("lib/libnvrtc.so*")
-    nvrtc, program = ctypes.CDLL(str(file)), ctypes.c_void_p()
+    found = importlib.util.find_spec("nvidia")  # a folder of each CUDA, or of each of its parts
+    files = [file for folder in (found.submodule_search_locations if found else ())
+             for file in sorted(Path(folder).glob("*/lib/libnvrtc.so*"))]
+    if not files:
+        pytest.skip("no NVRTC; pip install nvidia-cuda-nvrtc")
+    nvrtc, program = ctypes.CDLL(str(files[-1])), ctypes.c_void_p()
     assert nvrtc.nvrtcCreateProgram(ctypes.byref(program), library.source().encode(), b"kernels.cu", 0, None, None) == 0
     options = (ctypes.c_char_p * 2)(b"--gpu-architecture=compute_75", b"--std=c++17")
     assert nvrtc.nvrtcCompileProgram(program, 2, options) == 0
