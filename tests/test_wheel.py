@@ -40,8 +40,8 @@ def wheel(tmp_path_factory) -> Path:
         shutil.copytree(REPOSITORY / name, sources / name, ignore=shutil.ignore_patterns("__pycache__"))
     for name in ("setup.cfg", "pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(REPOSITORY / name, sources)
-    subprocess.run([sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-index", "--no-build-isolation", "-w", built,
-                    sources], check=True)
+    subprocess.run([sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-index", "--no-build-isolation",
+                    "--wheel-dir", built, sources], check=True)
     (found,) = built.iterdir()
     return found
 
@@ -72,9 +72,10 @@ def installed(wheel, tmp_path_factory) -> Installed:
     programs = folder / "venv" / ("Scripts" if os.name == "nt" else "bin")
     subprocess.run([sys.executable, "-m", "pip", "--python", programs / "python", "install", "--quiet", "--no-deps", "--no-index",
                     wheel], check=True)
-    (packages,) = (folder / "venv").glob("lib*/**/site-packages")
+    asked = subprocess.run([programs / "python", "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"], check=True,
+                           capture_output=True, text=True)
     places = {str(Path(importlib.import_module(name).__file__).resolve().parents[1]) for name in DEPENDENCIES}
-    (packages / "dependencies.pth").write_text("\n".join(sorted(places)) + "\n")
+    (Path(asked.stdout.strip()) / "dependencies.pth").write_text("\n".join(sorted(places)) + "\n")
     (folder / "empty").mkdir()
     return Installed(programs, folder / "empty")
 
