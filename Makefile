@@ -1,8 +1,9 @@
 # make tune    set everything up, tune the bundled parameters on the bundled games, print what changed
 # make test    set everything up, pass the tests
-# PYTHON=python3.12 chooses the interpreter; everything is installed into .venv.
+# PYTHON=python3.12 chooses the interpreter, EXTRAS what to install beside it (see setup.cfg); everything goes into .venv.
 
 PYTHON ?= python3
+EXTRAS ?= test
 BIN := .venv/bin
 
 tune: .venv/installed
@@ -24,7 +25,7 @@ bench: .venv/installed
 	touch $@
 
 .venv/tested: .venv/installed
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[test]"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[$(EXTRAS)]"
 	touch $@
 
 clean:

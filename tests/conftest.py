@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+pytest_plugins = ["tests.skips"]
 REPOSITORY = Path(__file__).resolve().parents[1]
 SAMPLES = REPOSITORY / "games" / "samples" / "stockfish400.pgn.zst"
 SMALL = 300  # games

@@ -16,6 +16,7 @@ import pytest
 import zstandard
 
 from tests.commands.support import done, tuner, without_compiling
+from tests.games.support import REPOSITORY
 from tuner.engine import parameter_path
 
 MOVES = "1. Nf3 Nf6 2. Ng1 Ng8 3. Nc3 Nc6 4. Nb1 Nb8 5. e4 e5 6. d4 d5 7."
@@ -291,7 +292,7 @@ def test_standard_input_is_called_so(folder):
 
 def test_the_process_itself_ends_with_status_2_and_one_line(folder):
     ran = subprocess.run([sys.executable, "-m", "tuner", "tune", "twice.yaml", "good.pgn", "-o", "out.yaml"], cwd=folder,
-                         capture_output=True, text=True)
+                         capture_output=True, text=True, env=os.environ | {"PYTHONPATH": str(REPOSITORY)})
     assert (ran.returncode, ran.stdout) == (2, "")
     assert without_compiling(ran.stderr) == "tuner: twice.yaml:9: 'pawn' stands twice; first on line 8\n"
 
@@ -302,6 +303,6 @@ def test_games_from_a_pipe_are_read_once(folder, tmp_path):
     writer = threading.Thread(target=lambda: (tmp_path / "fifo").write_bytes((folder / "good.pgn").read_bytes()), daemon=True)
     writer.start()
     done("dataset", tmp_path / "fifo", "-o", tmp_path / "out.ds")
-    writer.join(10)
+    writer.join()
     assert (tmp_path / "out.ds" / "index.npy").read_bytes() == (folder / "good.ds" / "index.npy").read_bytes()
     assert '"sha256": "-"' in (tmp_path / "out.ds" / "manifest.json").read_text()

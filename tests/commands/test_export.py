@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -15,6 +14,7 @@ import pytest
 import yaml
 
 from tests.commands.support import done, tuner
+from tests.tools import tool
 from tuner.engine import load_parameters, parameter_path
 from tuner.export.names import c_names, rust_names
 from tuner.parameters import write_parameters
@@ -107,8 +107,9 @@ def by_compiler(command: list[str], folder: Path, program: str) -> list[str]:
 
 def arrays_of_c(text: str, folder: Path, number: str = "%d") -> Numbers:
     """The arrays of a header, printed by a program that includes it after the library's own."""
-    if shutil.which("cc") is None:
-        pytest.skip("no C compiler: install the Debian package gcc")
+    compiler = tool("cc", "gcc")
+    if compiler is None:
+        pytest.skip("no C compiler; install the Debian package gcc")
     (folder / "weights.h").write_text(text)
     lines = []
     for name, stages, size in re.findall(r"^static const \w+ (\w+)\[(\d+)\](?:\[(\d+)\])? = ", text, re.MULTILINE):
@@ -117,23 +118,30 @@ def arrays_of_c(text: str, folder: Path, number: str = "%d") -> Numbers:
             lines.append(f'printf("{name}' + f" {number}" * len(items) + f'\\n", {", ".join(items)});')
     includes = "".join(f"#include <{name}.h>\n" for name in ("stdio", "stdlib", "stdint", "string", "math", "time", "threads"))
     (folder / "main.c").write_text(includes + '#include "weights.h"\nint main(void) {\n' + "\n".join(lines) + "\nreturn 0; }\n")
-    return _grouped(by_compiler(["cc", "-std=c11", "-Wall", "-Wextra", "-Werror", "-o", "main", "main.c"], folder, "main"))
+    return _grouped(by_compiler([compiler, "-std=c11", "-Wall", "-Wextra", "-Werror", "-o", "main", "main.c"], folder, "main"))
 
 
-def arrays_of_rust(text: str, folder: Path) -> Numbers:
-    """The constants of a Rust file, printed by a program where there is a compiler, otherwise parsed."""
-    declared = re.findall(r"^pub const (\w+): (\[.+\]) = ", text, re.MULTILINE)
-    if shutil.which("rustc") is None:
-        return _parsed_rust(text, declared)
+def declared_in_rust(text: str) -> list[tuple[str, str]]:
+    """Names and types of the constants."""
+    return re.findall(r"^pub const (\w+): (\[.+\]) = ", text, re.MULTILINE)
+
+
+def printed_by_rust(text: str, folder: Path) -> Numbers:
+    """The constants of a Rust file, printed by a program."""
+    compiler = tool("rustc")
+    if compiler is None:
+        pytest.skip("no Rust compiler; install the Debian package rustc")
+    declared = declared_in_rust(text)
     prints = [f'for s in {name}.iter() {{ println!("{name} {{:?}}", {"s" if kind.startswith("[[") else "[s]"}); }}'
               for name, kind in declared]
     (folder / "main.rs").write_text(text + "fn main() {\n" + "\n".join(prints) + "\n}\n")
-    lines = by_compiler(["rustc", "--deny", "warnings", "-o", "rust", "main.rs"], folder, "rust")
-    assert _parsed_rust(text, declared) == _grouped(re.sub(r"[\[\],]", "", line) for line in lines)
+    lines = by_compiler([compiler, "--deny", "warnings", "-o", "rust", "main.rs"], folder, "rust")
     return _grouped(re.sub(r"[\[\],]", "", line) for line in lines)
 
 
-def _parsed_rust(text: str, declared: list[tuple[str, str]]) -> Numbers:
+def arrays_of_rust(text: str) -> Numbers:
+    """The constants of a Rust file, parsed."""
+    declared = declared_in_rust(text)
     found, code = {}, re.sub(r"//.*", "", text)
     statements = [statement.strip() for statement in code.split(";\n") if statement.strip()]
     assert len(statements) == len(declared)
@@ -166,10 +174,17 @@ def test_c_compiles_and_holds_the_rounded_numbers(learned, tmp_path):
     assert "static const int material_knight[2] = {" in text and "static const int piece_square_king[2][64] = {" in text
 
 
-def test_rust_compiles_and_holds_the_rounded_numbers(learned, tmp_path):
+@pytest.mark.parametrize("options", ["", "--flip", "--scale-to 100 --decimals 1"])
+def test_a_rust_compiler_reads_what_we_parse(learned, tmp_path, options):
+    text = done("export", learned, "--format", "rust", *options.split()).out
+    found = printed_by_rust(text, tmp_path)
+    assert found == arrays_of_rust(text) and len(found) > 50
+
+
+def test_rust_holds_the_rounded_numbers(learned, tmp_path):
     text = done("export", learned, "--format", "rust").out
     expected = {name.replace(".", "_").upper(): stages for name, stages in rounded(numbers_of(learned)).items()}
-    assert arrays_of_rust(text, tmp_path) == expected
+    assert arrays_of_rust(text) == expected
     assert "pub const PIECE_SQUARE_PAWN: [[i32; 64]; 2] = [" in text and "pub const MATERIAL_PAWN: [i32; 2] = [" in text
 
 
@@ -248,14 +263,14 @@ def test_scaling_makes_the_first_number_what_is_asked_and_keeps_the_probabilitie
         exact = np.array(stages) * factor
         out = np.array(found[name.replace(".", "_")])
         assert np.abs(out - exact).max() <= 0.05 + 1e-9 and np.abs(out * 10 - np.round(out * 10)).max() < 1e-9
-    rust = arrays_of_rust(done("export", learned, "--format", "rust", "--scale-to", 100, "--decimals", 1).out, tmp_path)
+    rust = arrays_of_rust(done("export", learned, "--format", "rust", "--scale-to", 100, "--decimals", 1).out)
     assert rust == {name.upper(): stages for name, stages in found.items()}
 
 
 def test_flipped_tables_have_their_last_row_first(learned, tmp_path):
     text = done("export", learned, "--format", "rust", "--flip").out
     expected = {name.replace(".", "_").upper(): stages for name, stages in rounded(numbers_of(learned, True)).items()}
-    assert arrays_of_rust(text, tmp_path) == expected
+    assert arrays_of_rust(text) == expected
     assert "farthest from the owner's side first" in text and "nearest" not in text
 
 
@@ -280,10 +295,12 @@ def test_odd_names_become_identifiers_that_differ(tmp_path):
     weights = np.arange(1.0, p.weights.size + 1).reshape(p.weights.shape)
     write_parameters(tmp_path / "odd.yaml", p.with_weights(weights))
     expected = [weights[0, place.columns].tolist() for place in p.layout.places]
-    for form, arrays in (("c", arrays_of_c), ("rust", arrays_of_rust)):
+    for form in ("c", "rust"):
         text = done("export", tmp_path / "odd.yaml", "--terms", tmp_path / "odd.py", "--format", form).out
-        found = arrays(text, tmp_path)
+        found = arrays_of_c(text, tmp_path) if form == "c" else arrays_of_rust(text)
         assert [stages for (stages,) in found.values()] == expected
+        if form == "rust" and tool("rustc"):
+            assert printed_by_rust(text, tmp_path) == found
         assert all("__" not in name and re.fullmatch(r"[A-Za-z]\w*", name) for name in found)
     options = done("export", tmp_path / "odd.yaml", "--terms", tmp_path / "odd.py", "--format", "uci").out
     labels = re.findall(r"^option name (\S+) type", options, re.MULTILINE)

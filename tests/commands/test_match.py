@@ -22,6 +22,7 @@ import yaml
 from tests.commands.support import Ran, done, tuner, without_compiling
 from tests.games.support import REPOSITORY
 
+PATIENCE = 600  # seconds, for a machine on which much else runs
 FAKE = f"{sys.executable} {REPOSITORY / 'tests/games/chess/contest/fake_engine.py'}"
 PAIR = ("classic", "pesto", "--depth", "1")
 
@@ -169,15 +170,15 @@ def test_killed_again_and_again_a_match_ends_with_the_same_games(tmp_path):
     for _ in range(6):
         before = pairs_in(folder)
         process = start(folder, *(command if not (folder / "config.yaml").exists() else ()))
-        deadline = time.monotonic() + 30
-        while pairs_in(folder) < min(before + dice.randint(1, 9), 59) and process.poll() is None and time.monotonic() < deadline:
+        wanted_pairs = min(before + dice.randint(1, 9), 59)
+        while pairs_in(folder) < wanted_pairs and process.poll() is None:
             time.sleep(0.002)
         process.send_signal(signal.SIGKILL)
         kills += process.wait() == -signal.SIGKILL
         process.stdout.close()
         with contextlib.suppress(FileNotFoundError):  # as if it had come within a write
             os.truncate(folder / "history.jsonl", max(0, (folder / "history.jsonl").stat().st_size - dice.randint(0, 60)))
-    assert kills >= 5
+    assert kills > 1  # a busy machine may look too late, when the match is over
     found = play("--resume", folder, "--pgn", tmp_path / "run.pgn", "--concurrency", 3)
     for name in ("games", "wins", "losses", "draws", "pentanomial", "plies", "ends", "players"):
         assert found[name] == wanted[name]
@@ -252,9 +253,10 @@ def test_an_interrupt_prints_the_result_so_far_and_keeps_the_folder(tmp_path):
     folder = tmp_path / "run"
     process = start(folder, "classic", "pesto", "--depth", 2, "--games", 100000, "--run", folder, "--pgn", tmp_path / "a.pgn")
     while pairs_in(folder) < 3:
+        assert process.poll() is None
         time.sleep(0.02)
     process.send_signal(signal.SIGINT)
-    out, _ = process.communicate(timeout=30)
+    out, _ = process.communicate(timeout=PATIENCE)
     assert process.returncode == 130
     games = int(re.search(r"^Games: (\d+)", out, re.MULTILINE)[1])
     assert games == 2 * pairs_in(folder) >= 6 and f"tuner match --resume {folder}" in out

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
 import random
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import chess.pgn
@@ -21,6 +19,16 @@ from tests.games.support import REPOSITORY
 from tuner.engine import load_parameters
 
 SHORT = ("--depth", 1, "--batch", 4, "--plies", 60)
+
+
+# a run that is killed before the n-th change to a file in its folder
+KILLED = """
+import sys
+from tests.commands.killed import kill_before
+from tuner.cli import main
+kill_before(sys.argv[1], int(sys.argv[2]))
+main(sys.argv[3:])
+"""
 
 
 def learned(folder: Path) -> dict[str, np.ndarray]:
@@ -75,22 +83,13 @@ def test_the_number_of_workers_changes_nothing(tmp_path, more):
 def test_killed_at_any_moment_a_run_goes_on_to_the_same_weights(tmp_path):
     settings = ["--games", "40", *map(str, SHORT), "--workers", "2"]
     done("selfplay", "material", *settings, "--run", tmp_path / "whole")
-    folder, dice, kills = tmp_path / "killed", random.Random(4), 0
-    arguments = ["selfplay", "material", *settings, "--run", str(folder)]
-    while kills < 6:
-        process = subprocess.Popen([sys.executable, "-m", "tuner", *arguments], cwd=REPOSITORY, start_new_session=True,
-                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        until = time.monotonic() + 60
-        while not (folder / "checkpoint.npz").exists() and process.poll() is None and time.monotonic() < until:
-            time.sleep(0.01)
-        time.sleep(dice.random() * 0.5)
-        if process.poll() is not None:
-            break
-        os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
-        kills += 1
-        arguments = ["selfplay", "--resume", str(folder), "--workers", "1"]
-    assert kills
+    folder, dice = tmp_path / "killed", random.Random(4)
+    arguments, changes = ["material", *settings, "--run", str(folder)], 14  # the second checkpoint is about to be written
+    for _ in range(6):
+        ran = subprocess.run([sys.executable, "-c", KILLED, str(folder), str(changes), "selfplay", *arguments], cwd=REPOSITORY,
+                             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        assert ran.returncode == -signal.SIGKILL
+        arguments, changes = ["--resume", str(folder), "--workers", "1"], dice.randint(4, 10)
     done("selfplay", "--resume", folder)
     assert same(tmp_path / "whole", folder)
     before = (folder / "games.pgn").read_text()

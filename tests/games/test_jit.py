@@ -20,6 +20,8 @@ from games import jit
 from games.jit import Unit
 from tests.games.support import REPOSITORY
 
+PATIENCE = 900  # seconds, for a machine on which much else runs
+
 
 @pytest.fixture(autouse=True)
 def home(tmp_path, monkeypatch) -> Path:
@@ -187,12 +189,12 @@ def start(folder: Path, *arguments: str, **environment: str) -> subprocess.Popen
 
 def test_processes_that_start_at_once_on_an_empty_cache_all_succeed(tmp_path, home):
     running = [start(tmp_path) for _ in range(3)]
-    finished = [process.communicate(timeout=120) for process in running]
+    finished = [process.communicate(timeout=PATIENCE) for process in running]
     assert [process.returncode for process in running] == [0] * 3, finished
     (folder,) = home.iterdir()
     assert {out for out, _ in finished} == {f"42 63 {folder}\n"}
     assert not list(folder.rglob("*.tmp*"))
-    out, err = start(tmp_path).communicate(timeout=120)
+    out, err = start(tmp_path).communicate(timeout=PATIENCE)
     assert (out, err) == (f"42 63 {folder}\n", "")
 
 
@@ -201,7 +203,7 @@ def test_a_cache_home_that_cannot_be_written_is_replaced_for_the_run(tmp_path):
     own.mkdir()
     wrong.write_text("not a folder")
     process = start(tmp_path, EVALTUNE_CACHE=str(wrong / "cache"), TMPDIR=str(own))
-    out, err = process.communicate(timeout=120)
+    out, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 0, err
     assert out.startswith(f"42 63 {own}")
     assert f"tuner: cannot write to {wrong}" in err
@@ -211,7 +213,7 @@ def test_a_cache_home_that_cannot_be_written_is_replaced_for_the_run(tmp_path):
 
 def test_a_full_disk_means_compiling_at_every_start(tmp_path, home):
     process = start(tmp_path, "full")
-    out, err = process.communicate(timeout=120)
+    out, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 0, err
     assert out.startswith("42 63")
     assert "cannot write the compile cache (File too large): the next start compiles again" in err
@@ -275,17 +277,38 @@ def test_compiled_code_calls_a_function_by_its_address():
     assert calls(double.address(), 20) == 41
 
 
+class Alarm:
+    """A timer that goes off when the test says so, unless it was cancelled."""
+
+    def __init__(self, seconds: float, function) -> None:
+        self.seconds, self._function, self.cancelled = seconds, function, False
+
+    def start(self) -> None:
+        pass
+
+    def cancel(self) -> None:
+        self.cancelled = True
+
+    def go_off(self) -> None:
+        assert not self.cancelled
+        self._function()
+
+
 def test_compiling_is_told_when_it_takes_a_while(capsys, monkeypatch):
     monkeypatch.setattr(jit, "PATIENCE", 0.2)
+    alarms = []
+    monkeypatch.setattr(jit.threading, "Timer", lambda *given: alarms.append(Alarm(*given)) or alarms[-1])
     short, long = jit.Compilation(), jit.Compilation()
     for _ in range(2):
         short.begin()
         short.end(0.05)
+    assert [alarm.seconds for alarm in alarms] == pytest.approx([0.2, 0.15]) and all(alarm.cancelled for alarm in alarms)
     long.begin()
-    long._waiting.join()
+    alarms[-1].go_off()
     long.end(0.5)
     long.begin()  # once is enough
     long.end(0.5)
+    assert len(alarms) == 3
     for compilation in (short, long, long):
         compilation.finish()
     assert capsys.readouterr().err == ("tuner: compiling for this machine, once (about 10 s) ...\n"

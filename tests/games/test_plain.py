@@ -61,7 +61,7 @@ def findings() -> dict:
 
 
 def plain(*arguments: str) -> subprocess.CompletedProcess:
-    return subprocess.run([sys.executable, *arguments], cwd=REPOSITORY, text=True, capture_output=True, timeout=300, check=False,
+    return subprocess.run([sys.executable, *arguments], cwd=REPOSITORY, text=True, capture_output=True, timeout=1800, check=False,
                           env=os.environ | {"NUMBA_DISABLE_JIT": "1", "PYTHONPATH": str(REPOSITORY)})
 
 

@@ -1,19 +1,45 @@
-"""A collection of PGN files made to trip readers: none crashes ours, and what it accepts is what python-chess reads."""
+"""PGN files made to trip readers, ours and a larger collection: none crashes ours, and what it accepts is what python-chess
+reads."""
 
 from __future__ import annotations
+
+from pathlib import Path
 
 import pytest
 
 from games.chess import faults
 from tests.games.support import SHARED, games_of, oracle_games, read
 
-FILES = sorted((SHARED / "nasty_pgn").glob("*.pgn")) or [
-    pytest.param(None, marks=pytest.mark.skip(reason="../shared/data/nasty_pgn is not here"))]
+# each of our own files has one fault in its first game, and the same good game behind it
+OURS = {"illegal_move.pgn": faults.ILLEGAL, "ambiguous_move.pgn": faults.AMBIGUOUS, "open_comment.pgn": faults.COMMENT,
+        "open_variation.pgn": faults.VARIATION, "no_result.pgn": faults.NO_RESULT, "two_results.pgn": faults.RESULTS,
+        "impossible_start.pgn": faults.FEN_KINGS, "torn_tag.pgn": faults.TAG, "another_variant.pgn": faults.VARIANT}
+FOLDER = Path(__file__).with_name("bad_pgn")
+COLLECTION = SHARED / "nasty_pgn"
 BLANK_LINES = {"blank_line_in_movetext.pgn"}  # a blank line among the moves, at which python-chess ends the game
 UTF_16 = {"utf16.pgn"}
+GOOD = (b"1. f4 e5 2. fxe5 d6 3. exd6 Bxd6 4. g3 Qg5 5. Nf3 0-1", b"1. e4 e5 2. Nf3 Nc6 3. Bb5 a6 4. Ba4 Nf6 1-0")
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name if path else "absent")
+def files(wanted) -> pytest.MarkDecorator:
+    """A test for each file that is wanted: ours always, those of the collection where it is there."""
+    found = [path for folder in (FOLDER, COLLECTION) for path in sorted(folder.glob("*.pgn")) if wanted(path)]
+    values = [pytest.param(path, id=f"{path.parent.name}/{path.name}") for path in found]
+    if not COLLECTION.is_dir():
+        values.append(pytest.param(None, id="absent", marks=pytest.mark.skip(reason="../shared/data/nasty_pgn is not here")))
+    return pytest.mark.parametrize("path", values)
+
+
+def test_our_files_are_those_that_are_listed():
+    assert {path.name for path in FOLDER.iterdir()} == set(OURS) | UTF_16
+
+
+@pytest.mark.parametrize(("name", "fault"), OURS.items())
+def test_each_of_our_files_has_its_fault_and_then_a_good_game(name, fault):
+    assert [game.fault for game in games_of(FOLDER / name)] == [fault, faults.OK]
+
+
+@files(lambda path: True)
 def test_a_nasty_file_is_read_and_its_accepted_games_are_those_of_python_chess(path):
     content = path.read_bytes()
     if path.name in UTF_16:
@@ -21,8 +47,9 @@ def test_a_nasty_file_is_read_and_its_accepted_games_are_those_of_python_chess(p
     theirs = [(start, moves) for start, moves, _ in oracle_games(content)]
     if path.name in BLANK_LINES:
         theirs[:2] = [(theirs[0][0], theirs[0][1] + moves_continued(path))]
-    games = games_of(path)
-    for game in games:
+    if path.name == "open_comment.pgn":  # for python-chess it reaches to the end of the file
+        theirs += [(start, moves) for start, moves, _ in oracle_games(GOOD[0])]
+    for game in games_of(path):
         assert game.reason is not None or (game.start, game.moves) in theirs, game
         assert game.reason is None or game.fault in faults.SENTENCES
 
@@ -33,7 +60,7 @@ def moves_continued(path) -> list[int]:
     return oracle_games(content)[0][1][2:]
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name if path else "absent")
+@files(lambda path: True)
 def test_the_report_on_a_nasty_file_adds_up(path):
     batches, report, notes = read(path)
     assert report.games == report.used + report.bad + report.undecided
@@ -43,12 +70,10 @@ def test_the_report_on_a_nasty_file_adds_up(path):
     assert all(str(path) in note and "\n" not in note for note in notes)
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name if path else "absent")
+@files(lambda path: path.read_bytes().rstrip().endswith(GOOD))
 def test_a_good_game_behind_a_nasty_one_is_found(path):
-    """Most of the files end with the same good game."""
-    content = path.read_bytes()
-    tail = b"1. e4 e5 2. Nf3 Nc6 3. Bb5 a6 4. Ba4 Nf6 1-0"
-    if path.name in UTF_16 or not content.rstrip().endswith(tail):
-        pytest.skip("it does not end with the good game")
+    content = path.read_bytes().rstrip()
+    ((start, moves, errors),) = oracle_games(next(game for game in GOOD if content.endswith(game)))
     last = games_of(path)[-1]
-    assert (last.reason, len(last.moves), last.result) == (None, 8, 1)
+    assert (last.reason, last.start, last.moves) == (None, start, moves) and not errors
+    assert last.result == (1 if content.endswith(b"1-0") else -1)

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import ctypes
-import shutil
 import subprocess
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 
 import numpy as np
 
+from tests.tools import tool
 from tuner.device.library import KERNELS
 
 HEADER = Path(__file__).with_name("card.h")
-COMPILER = shutil.which("g++") or shutil.which("c++")
+COMPILER = tool("g++", "c++")
 KINDS = {np.int32: ctypes.c_int, np.int64: ctypes.c_longlong, np.float64: ctypes.c_double}
 ON_CARD = ("arange", "argsort", "cumsum", "empty", "flatnonzero", "isnan", "ones", "searchsorted", "sort", "sqrt",
            "stack", "take", "tanh", "where", "zeros")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ctypes
 import importlib.util
 import itertools
-import shutil
 import subprocess
 import sys
 from dataclasses import replace
@@ -15,11 +14,13 @@ import numpy as np
 import pytest
 
 from games.streams import InputError
+from tests.tools import tool
 from tests.tuner.device import card
 from tests.tuner.support import learn, problem_of, random_sample, write_sample
 from tests.tuner.test_temporal_fit import walk
 from tuner.device import chunks, gpu, gpu_temporal, library
 from tuner.device.choose import device_named
+from tuner.device.chunk import arranged
 from tuner.device.cpu import Processors
 from tuner.draws import DRAW_MODELS
 from tuner.gauge import find_gauge
@@ -32,6 +33,7 @@ from tuner.uncertainty import standard_errors
 COLUMNS = 5
 needs_compiler = pytest.mark.skipif(card.COMPILER is None, reason="no C++ compiler; install the Debian package g++")
 KINDS = pytest.mark.parametrize(("objective", "stages"), list(itertools.product([*OBJECTIVES, *DRAW_MODELS], (1, 2))))
+HOWS = pytest.mark.parametrize("how", ["resident", "in chunks", "streamed"])
 
 
 @pytest.fixture(scope="module")
@@ -57,6 +59,25 @@ def paper(monkeypatch, folder, **more):
     return device_named("gpu", 1)
 
 
+def paper_with_room(monkeypatch, folder, how):
+    """A machine with a card on which a dataset stays whole, stays in chunks, or does not stay; and the first position of each
+    chunk that is made, whenever one is."""
+    made = []
+    if how != "resident":
+        monkeypatch.setattr(chunks, "STAYING" if how == "in chunks" else "PASSING", 300)
+        monkeypatch.setattr(gpu, "ROWS_BYTES", 8 * 14 * 50)
+        monkeypatch.setattr(gpu_temporal, "ROWS_BYTES", 8 * 14 * 50)
+    monkeypatch.setattr(chunks, "arranged", lambda *given: made.append(given[-1]) or arranged(*given))
+    return paper(monkeypatch, folder, **({"free": 1000} if how == "streamed" else {})), made
+
+
+def as_it_should_stay(made: list[int], how: str) -> bool:
+    """Whether the chunks that were made are those of such a machine, after more than one pass."""
+    if how == "streamed":
+        return len(made) > 2 * len(set(made)) > 4
+    return len(made) == len(set(made)) and (len(made) == 1 if how == "resident" else len(made) > 2)
+
+
 def problem_on(sample, objective: str, stages: int, device):
     shape = (stages, COLUMNS + 1 + (objective in DRAW_MODELS))
     zero = np.zeros(shape)
@@ -66,12 +87,9 @@ def problem_on(sample, objective: str, stages: int, device):
 
 @needs_compiler
 @KINDS
-@pytest.mark.parametrize("how", ["resident", "in chunks", "streamed"])
+@HOWS
 def test_sums_are_those_of_the_processors(sample, folder, monkeypatch, objective, stages, how):
-    if how != "resident":
-        monkeypatch.setattr(chunks, "STAYING" if how == "in chunks" else "PASSING", 300)
-        monkeypatch.setattr(gpu, "ROWS_BYTES", 8 * 14 * 50)
-    device = paper(monkeypatch, folder, **({"free": 1000} if how == "streamed" else {}))
+    device, made = paper_with_room(monkeypatch, folder, how)
     on_card, here = (problem_on(sample, objective, stages, which) for which in (device, Processors()))
     weights = np.random.default_rng(2).normal(0, 80, here.start.shape)
     weights[:, COLUMNS + 1:] = np.abs(weights[:, COLUMNS + 1:]) + 20
@@ -87,6 +105,7 @@ def test_sums_are_those_of_the_processors(sample, folder, monkeypatch, objective
     np.testing.assert_allclose(found, wanted, rtol=1e-9)
     assert groups == names == 118
     np.testing.assert_allclose(*(problem.device.score_squares(problem, weights) for problem in (on_card, here)), rtol=1e-9)
+    assert as_it_should_stay(made, how)
 
 
 @needs_compiler
@@ -145,13 +164,10 @@ def test_standard_errors_too(sample, folder, monkeypatch):
 
 
 @needs_compiler
-@pytest.mark.parametrize("how", ["resident", "streamed"])
+@HOWS
 @pytest.mark.parametrize("trace", [0.0, 0.7, 1.0])
 def test_temporal_differences_too(tmp_path, folder, monkeypatch, trace, how):
-    if how == "streamed":
-        monkeypatch.setattr(chunks, "STAYING" if how == "in chunks" else "PASSING", 300)
-        monkeypatch.setattr(gpu_temporal, "ROWS_BYTES", 8 * 14 * 50)
-    device = paper(monkeypatch, folder, **({"free": 1000} if how == "streamed" else {}))
+    device, made = paper_with_room(monkeypatch, folder, how)
     _, given = walk(tmp_path, trace, known=0.1)
     on_card, here = (replace(given, problem=replace(given.problem, device=which)) for which in (device, Processors(2)))
     weights = np.random.default_rng(2).normal(0, 40, given.problem.start.shape)
@@ -170,6 +186,7 @@ def test_temporal_differences_too(tmp_path, folder, monkeypatch, trace, how):
     assert groups == wanted
     weights = [temporal_newton(problem, LearnerOptions(tolerance=1e-12), Record()) for problem in (on_card, here)]
     np.testing.assert_allclose(*weights, rtol=1e-6, atol=1e-6)
+    assert as_it_should_stay(made, how)
 
 
 @needs_compiler
@@ -267,11 +284,12 @@ def test_the_benchmark_of_cards_runs(folder, monkeypatch, small_pgn):
 
 def ptx_by_nvrtc(folder: Path) -> bytes:
     """By the compiler that CuPy uses."""
-    found = importlib.util.find_spec("nvidia.cuda_nvrtc") if importlib.util.find_spec("nvidia") else None
-    if found is None:
-        pytest.skip("no NVRTC; pip install nvidia-cuda-nvrtc-cu12")
-    (file,) = Path(found.submodule_search_locations[0]).glob("lib/libnvrtc.so*")
-    nvrtc, program = ctypes.CDLL(str(file)), ctypes.c_void_p()
+    found = importlib.util.find_spec("nvidia")  # a folder of each CUDA, or of each of its parts
+    files = [file for folder in (found.submodule_search_locations if found else ())
+             for file in sorted(Path(folder).glob("*/lib/libnvrtc.so*"))]
+    if not files:
+        pytest.skip("no NVRTC; pip install nvidia-cuda-nvrtc")
+    nvrtc, program = ctypes.CDLL(str(files[-1])), ctypes.c_void_p()
     assert nvrtc.nvrtcCreateProgram(ctypes.byref(program), library.source().encode(), b"kernels.cu", 0, None, None) == 0
     options = (ctypes.c_char_p * 2)(b"--gpu-architecture=compute_75", b"--std=c++17")
     assert nvrtc.nvrtcCompileProgram(program, 2, options) == 0
@@ -283,7 +301,7 @@ def ptx_by_nvrtc(folder: Path) -> bytes:
 
 
 def ptx_by_nvcc(folder: Path) -> bytes:
-    if shutil.which("nvcc") is None:
+    if tool("nvcc") is None:
         pytest.skip("no nvcc; install the Debian package nvidia-cuda-toolkit")
     (folder / "kernels.cu").write_text(library.source())
     subprocess.run(["nvcc", "-ptx", "-arch=compute_75", "--std=c++17", "-o", folder / "kernels.ptx", folder / "kernels.cu"],

@@ -48,10 +48,10 @@ def test_leaves_evaluate_to_the_score_of_the_search_or_the_game_is_over_there(cl
         assert (static[unknown] == episode.scores[unknown]).all()
         for leaf, known in zip(episode.leaves[~unknown], lesson.known[~unknown], strict=True):
             result = engine.game.result([leaf])
-            assert result == known or known == 0  # a draw by repetition needs the positions before
+            assert result == known or known == 0 and result is None  # a draw by repetition needs the positions before
             ended.append(known)
         assert (np.abs(lesson.known[episode.wins != 0]) == 1).all()
-    assert {-1.0, 0.0, 1.0} >= set(ended) and len(ended) > 3
+    assert set(ended) > {0.0} and len(ended) > 3
 
 
 @pytest.mark.parametrize("backup", ["td", "td-leaf"])

@@ -1,0 +1,125 @@
+"""Positions, moves, names, results: what a game says of itself."""
+
+from __future__ import annotations
+
+from functools import partial
+from itertools import pairwise
+from xml.etree import ElementTree
+
+import numpy as np
+
+from games.conformance.subject import GAMES, OUTCOMES, PLIES, Fault, Subject
+
+NO_MOVES = ("", "?", "no move")
+NO_POSITIONS = ("", "?", "no position at all")
+NAMED, SHOWN = 250, 200  # positions whose moves are all tried, and that are drawn
+MOST_NAMES = 100  # of other positions, tried in each of these
+
+
+def check_start(subject: Subject) -> None:
+    """The start is an array of the game's own words, given anew each time."""
+    one, other = subject.game.start(), subject.game.start()
+    subject.expect((one.shape, one.dtype) == ((subject.game.words,), np.uint64), None,
+                   f"start() has shape {one.shape} of {one.dtype}, expected ({subject.game.words},) of uint64")
+    subject.expect(np.array_equal(one, other) and not np.shares_memory(one, other), one, "start() is not a new array each time")
+
+
+def check_text(subject: Subject) -> None:
+    """A position is the one that its text says, and what is no text of a position is refused."""
+    game = subject.game
+    for words in subject.positions:
+        text = game.text(words)
+        subject.expect(text.isprintable() and text == text.strip(), words, f"text {text!r} is not one plain line")
+        again = subject.accepts(partial(game.position, text), words, f"position({text!r})")
+        subject.expect(again.dtype == np.uint64 and np.array_equal(again, words), words,
+                       f"position(text(words)) is {again.tolist()}, expected {words.tolist()}")
+    for text in NO_POSITIONS:
+        subject.refuses(partial(game.position, text), None, f"position({text!r})")
+
+
+def check_names(subject: Subject) -> None:
+    """Every legal move has a name of its own in its position, by which it is found again; other names are refused."""
+    game, met = subject.game, set()
+    for words in subject.some(NAMED):
+        moves = game.legal_moves(words)
+        subject.expect(all(type(move) is int for move in moves), words, f"legal_moves gives {moves}, expected a list of int")
+        subject.expect(len(set(moves)) == len(moves), words, "a legal move is given twice")
+        names = [game.move_name(words, move) for move in moves]
+        for given in (names, [game.move_text(words, move) for move in moves]):
+            subject.expect(len(set(given)) == len(given), words, f"two moves have one name, among {', '.join(given)}")
+            subject.expect(all(name and not set(name) & set(" \t\n") for name in given), words, f"names {given} have blanks")
+        for move, name in zip(moves, names, strict=True):
+            found = subject.accepts(partial(game.move_named, words, name), words, f"move_named(words, {name!r})")
+            subject.expect(found == move, words, f"move_named(words, {name!r}) is {found}, expected {move}")
+        for name in sorted(met - set(names)):
+            try:
+                found = game.move_named(words, name)
+            except ValueError:
+                continue
+            subject.expect(found in moves, words, f"move_named(words, {name!r}) is {found}, which is no legal move")
+        if len(met) < MOST_NAMES:
+            met |= set(names)
+    for name in NO_MOVES:
+        subject.refuses(partial(game.move_named, game.start(), name), game.start(), f"move_named(words, {name!r})")
+
+
+def check_plies(subject: Subject) -> None:
+    """Each move is one ply more."""
+    for played in subject.played:
+        plies = np.asarray(subject.game.plies(played.line))
+        subject.expect(plies.shape == (len(played.line),) and plies.dtype.kind in "iu", played.line[-1],
+                       f"plies has shape {plies.shape} of {plies.dtype}, expected ({len(played.line)},) of integers")
+        wrong = np.flatnonzero(np.diff(plies.astype(np.int64)) != 1)
+        subject.expect(not len(wrong), played.line[wrong[0] + 1] if len(wrong) else None, f"plies are {plies.tolist()}")
+
+
+def check_play(subject: Subject) -> None:
+    """A move gives a new position and leaves the old one as it is."""
+    game = subject.game
+    for words in subject.some(NAMED):
+        for move in game.legal_moves(words):
+            before = words.copy()
+            after = game.play(before, move, np.random.default_rng(subject.seed))
+            subject.expect(np.array_equal(before, words), words, f"play({game.move_name(words, move)}) changes its argument")
+            subject.expect((after.shape, after.dtype) == (words.shape, words.dtype) and not np.shares_memory(before, after),
+                           words, f"play gives shape {after.shape} of {after.dtype}, expected a new array like its argument")
+            subject.expect(not np.array_equal(after, words), words, f"play({game.move_name(words, move)}) changes nothing")
+
+
+def check_result(subject: Subject) -> None:
+    """A game goes on while nothing is decided, and then there are moves; its result is one of OUTCOMES."""
+    for played in subject.played:
+        for end in range(1, len(played.line) + 1):
+            words, result = played.line[end - 1], subject.game.result(list(played.line[:end]))
+            subject.expect(result is None or type(result) is int and result in OUTCOMES, words,
+                           f"result is {result!r}, expected None or one of {OUTCOMES}")
+            moves = subject.game.legal_moves(words)
+            subject.expect(result is not None or moves, words, "result is None, but there is no legal move")
+            subject.expect((result is None) == (end < len(played.line) or played.result is None), words,
+                           f"result is {result!r}, and was not a moment ago")
+    ended = [played for played in subject.played if played.result is not None]
+    subject.expect(ended, None, f"no game of {GAMES} ended within {PLIES} plies of random moves")
+
+
+def check_pictures(subject: Subject) -> None:
+    """Every position can be shown."""
+    game = subject.game
+    for words in subject.some(SHOWN):
+        subject.expect(game.draw(words).strip(), words, "draw gives nothing")
+        if game.picture:
+            try:
+                root = ElementTree.fromstring(game.picture(words))
+            except ElementTree.ParseError as problem:
+                raise Fault(f"{game.name}: picture is no XML ({problem}); position {game.text(words)!r}") from None
+            subject.expect(root.tag.endswith("svg"), words, f"picture is <{root.tag}>, expected <svg>")
+
+
+def check_turns(subject: Subject) -> None:
+    """The players take turns, and the first one begins."""
+    second = subject.game.contest.second_to_move
+    for played in subject.played:
+        turns = [second(words) for words in played.line]
+        subject.expect(all(type(turn) is bool for turn in turns), played.line[0], f"second_to_move gives {turns[0]!r}, no bool")
+        subject.expect(not turns[0], played.line[0], "second_to_move is True at the start")
+        for words, (one, next_one) in zip(played.line[1:], pairwise(turns), strict=True):
+            subject.expect(one != next_one, words, f"second_to_move is {next_one}, as before the move")
