@@ -23,6 +23,7 @@ import numpy as np
 from games.streams import InputError
 from tuner.arrays import HEADER, ArrayWriter
 from tuner.check import require_whole
+from tuner.files import read_whole, require_other
 
 FORMAT = 1
 ARRAYS = {"index": np.uint16, "count": np.int8, "row": np.int64, "phase": np.uint8, "outcome": np.float32,
@@ -30,6 +31,8 @@ ARRAYS = {"index": np.uint16, "count": np.int8, "row": np.int64, "phase": np.uin
 BY_NONZERO = ("index", "count")
 BY_POSITION = ("index", "count", "row", "phase", "outcome", "weight")
 MANIFEST = "manifest.json"
+LARGEST_MANIFEST = 1 << 26  # bytes
+FILES = {MANIFEST, *(f"{name}.npy" for name in ARRAYS)}
 # of the manifest; whole numbers are 1 or more, nonzeros may be 0
 ENTRIES = {"game": str, "sources": list, "options": dict, "layout": list, "terms": str, "phases": int, "stages": list,
            "games": int, "positions": int, "nonzeros": int}
@@ -103,10 +106,24 @@ class DatasetWriter:
         self._finished = True
 
 
-def require_replaceable(target: Path) -> None:
-    """InputError for a target that is there and no dataset."""
-    if os.path.lexists(target) and not is_dataset(target):
+def require_replaceable(target: Path, reads: Sequence[str] = ()) -> None:
+    """InputError for a target that is there and is anything but a dataset, or one that the command `reads`."""
+    require_other(target, reads)
+    if os.path.islink(target):
+        raise InputError(f"{target}: is a link, expected the name of a dataset to write; name the folder itself")
+    if os.path.lexists(target) and not _is_ours(target):
         raise InputError(f"{target}: exists and is not a dataset; choose another name")
+
+
+def _is_ours(folder: Path) -> bool:
+    """Whether a folder holds a dataset and nothing else: it may be removed."""
+    if not is_dataset(folder) or any(name not in FILES for name in os.listdir(folder)):
+        return False
+    try:
+        manifest = json.loads(read_whole(folder / MANIFEST, LARGEST_MANIFEST, "a manifest"))
+    except (InputError, OSError, ValueError, RecursionError):
+        return False
+    return isinstance(manifest, dict) and str(manifest.get("program")).startswith("evaltune ")
 
 
 def replace_folder(new: Path, target: Path) -> None:

@@ -212,7 +212,7 @@ ERRORS = [
      ":12: unknown stage material.man.late; the stages are mg, eg"),
     (changed("man: {mg: 100, eg: 110.25}", "man: {mg: 100}"), ":12: material.man lacks the stage eg"),
     (changed("man: {mg: 100, eg: 110.25}", "man: 100"), ":12: material.man is '100', expected a mapping"),
-    (changed("scale: 0.003", "skale: 0.003"), ":2: unknown key 'skale'; expected game, scale, stages, weights, "),
+    (changed("scale: 0.003", "skale: 0.003"), ":2: unknown key 'skale'; expected game, scale, stages, terms, weights, "),
     # the same key twice
     (GOOD + "game: chess\n", ":26: 'game' stands twice; first on line 1"),
     (changed("    king: {mg: 0, eg: -0.5}\n", "    man: {mg: 0, eg: -0.5}\n"), ":13: 'man' stands twice; first on line 12"),
@@ -332,7 +332,8 @@ def test_missing_parameters_are_added_as_zeros_where_asked_for(tmp_path):
 
 def test_unknown_standard_errors_stay_unknown(tmp_path):
     errors = GOOD[GOOD.index("weights:"):].replace("weights", "standard_errors")
-    p = read(tmp_path, GOOD + errors.replace("mg: 100", "mg: ~").replace("1e1", "123456"))
+    p = read(tmp_path, GOOD + errors.replace("mg: 100", "mg: ~").replace("1e1", "123456").replace(" -0.5", " 0.5")
+             .replace("[-3, -4]", "[3, 4]").replace("[-1, -2]", "[1, 2]"))
     assert np.isnan(p.standard_errors[0, 0]) and p.standard_errors[1, 8] == 123456
     assert np.isnan(p.standard_errors).sum() == 1
 
