@@ -109,10 +109,10 @@ class DatasetWriter:
 def require_replaceable(target: Path, reads: Sequence[str] = ()) -> None:
     """InputError for a target that is there and is anything but a dataset, or one that the command `reads`."""
     require_other(target, reads)
-    if os.path.islink(target):
-        raise InputError(f"{target}: is a link, expected the name of a dataset to write; name the folder itself")
     if os.path.lexists(target) and not _is_ours(target):
         raise InputError(f"{target}: exists and is not a dataset; choose another name")
+    if os.path.islink(target):
+        raise InputError(f"{target}: is a link to a dataset, which is not replaced; name its folder")
 
 
 def _is_ours(folder: Path) -> bool:

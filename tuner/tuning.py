@@ -37,8 +37,8 @@ FAR = 0.02  # mean change of values after which leaves and searches are those of
 
 def tune(start: str, sources: Sequence[str], output: Path, options: TuneOptions) -> dict:
     """Fit and write; returns the result as plain data. InputError for what the user has to mend."""
-    require_writable(output, LEARNED, (start, *sources, *options.terms, options.quiescence), options.run)
     with Display() as display, _folder(options.run) as folder:
+        require_writable(output, LEARNED, (start, *sources, *options.terms, options.quiescence), options.run)
         display.begin("starting")
         engine, parameters = _started(start, options)
         if options.method == "auto":
