@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from tuner import __version__
 from tuner.options import one_line
+from tuner.streams import make_usable, trouble
 
 # The matrices here are small: threads of a linear algebra library would spend more time waiting than working.
 for name in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"):
@@ -59,6 +60,7 @@ def make_parser(command: str | None) -> argparse.ArgumentParser:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; returns the exit status: 0 done, 1 our fault, 2 the user's mistake, told in one line."""
+    make_usable()
     arguments = list(sys.argv[1:] if arguments is None else arguments)
     command = next((word for word in arguments if word in COMMANDS), None)
     parsed = make_parser(command).parse_args(arguments)
@@ -81,6 +83,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
+    except OSError as problem:
+        text = trouble(problem)
+        if text is None:
+            raise
+        print(one_line(f"tuner: {text}"), file=sys.stderr)
+        return 2
     finally:
         if "games.jit" in sys.modules:
             sys.modules["games.jit"].compilation.finish()

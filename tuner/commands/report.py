@@ -39,7 +39,7 @@ def run(arguments: argparse.Namespace) -> dict:
     require_writable(output, KIND, (str(folder), *arguments.match))
     page, sections = render(found)
     replace_file(output, page)
-    result = {"run": str(folder), "kind": found.kind, "output": str(output), "bytes": len(page.encode("utf-8")),
+    result = {"run": str(folder), "kind": found.kind, "output": str(output), "bytes": output.stat().st_size,
               "sections": [section.name for section in sections], "matches": [str(match.folder) for match in found.matches]}
     if not arguments.json:
         print(f"wrote {output}: {len(sections)} sections, {result['bytes'] / 1000:,.0f} kB")
