@@ -28,14 +28,12 @@ def make_usable() -> None:
 
 
 def trouble(problem: OSError) -> str | None:
-    """What to say of a file that cannot be written or read for want of room or of the device; None for other errors. Standard
-    output is given up if it is the one."""
+    """What to say of output for which there is no room, or no working device; None for other errors."""
     if problem.errno not in ROOM:
         return None
-    where = problem.filename
     try:
         sys.stdout.flush()
-    except OSError:
-        where = "standard output"
+    except OSError:  # it would fail again at the end, with a traceback
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return f"{os.fsdecode(where) if where else 'a file'}: {problem.strerror}; make room, or choose another place"
+    where = os.fsdecode(problem.filename) if problem.filename else "output"  # files of ours have said their names
+    return f"{where}: cannot be written: {problem.strerror}; make room, or choose another place"
