@@ -35,8 +35,8 @@ MANIFEST = "manifest.json"
 LARGEST_MANIFEST = 1 << 26  # bytes
 FILES = {MANIFEST, *(f"{name}.npy" for name in ARRAYS)}
 # of the manifest; whole numbers are 1 or more, nonzeros may be 0
-ENTRIES = {"program": str, "game": str, "sources": list, "options": dict, "layout": list, "terms": str, "phases": int, "stages": list,
-           "games": int, "positions": int, "nonzeros": int}
+ENTRIES = {"program": str, "game": str, "sources": list, "options": dict, "layout": list, "terms": str, "phases": int,
+           "stages": list, "games": int, "positions": int, "nonzeros": int}
 MOST = {"phases": 255}  # what fits into the arrays
 MOST_COLUMNS, MOST_DIMENSIONS = 1 << 16, 8
 LARGE = 1 << 24  # bytes of an array of which parts are read

@@ -456,11 +456,13 @@ def to_text(p: Parameters, comment: str = "", folder: Path | None = None) -> str
 
 
 def _writable(plain):
-    """Plain data without bytes of names that are no text, which YAML cannot hold."""
+    """Plain data without what is not read back: bytes of names that are no text, numbers that are none."""
     if isinstance(plain, dict):
         return {_writable(key): _writable(value) for key, value in plain.items()}
     if isinstance(plain, (list, tuple)):
         return [_writable(value) for value in plain]
+    if isinstance(plain, float) and not math.isfinite(plain):
+        return None
     return plain_text(plain) if isinstance(plain, str) else plain
 
 
