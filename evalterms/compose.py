@@ -281,9 +281,9 @@ def compose(game: str, terms: Sequence[Term]) -> Composition:
             _units[key] = composed
             path = composed.folder / f"{module_name}.py"
             text = _write_glue(game, terms, key)
-            if not path.exists() or path.read_text() != text:
+            if not path.exists() or path.read_text(encoding="utf-8") != text:
                 temporary = path.with_suffix(f".{os.getpid()}.tmp")
-                temporary.write_text(text)
+                temporary.write_text(text, encoding="utf-8")
                 os.replace(temporary, path)
             spec = importlib.util.spec_from_file_location(module_name, path)
             module = importlib.util.module_from_spec(spec)

@@ -69,7 +69,7 @@ def digest(sources: Iterable[Path], salt: str = "") -> str:
     state.update(f"{platform.machine()} {llvmlite.binding.get_host_cpu_name()}".encode())
     state.update(llvmlite.binding.get_host_cpu_features().flatten().encode())
     for path in sorted(sources):
-        state.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+        state.update(os.fsencode(path.name) + b"\0" + path.read_bytes() + b"\0")
     return state.hexdigest()[:20]
 
 

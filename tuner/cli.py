@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import errno
 import importlib
 import json
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from tuner import __version__
 from tuner.interrupt import prompt_interrupts
 from tuner.options import one_line
+from tuner.streams import make_usable, trouble
 
 # The matrices here are small: threads of a linear algebra library would spend more time waiting than working.
 for name in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"):
     os.environ.setdefault(name, "1")
-
-UNWRITABLE = {errno.ENOSPC, errno.EIO, errno.EFBIG, errno.EBADF, errno.EDQUOT}  # the world's faults, not ours
 
 COMMANDS = {
     "tune": "learn the weights of a parameter file from games",
@@ -67,6 +65,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if sys.stdout is None:
         _say("tuner: standard output is closed; say > /dev/null to throw it away")
         return 2
+    make_usable()
     try:
         with prompt_interrupts():
             try:
@@ -80,11 +79,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _throw_output_away()
         return 1
     except OSError as problem:
-        if problem.filename is not None or problem.errno not in UNWRITABLE:
+        text = trouble(problem)
+        if text is None:
             raise
-        _throw_output_away()
-        _say(f"tuner: output cannot be written: {problem.strerror}")
-        return 1
+        _say(f"tuner: {text}")
+        return 2
 
 
 def _throw_output_away() -> None:
@@ -98,8 +97,7 @@ def _perform(arguments: list[str]) -> int:
     from games.streams import InputError
 
     try:
-        with standard_streams():
-            result = parsed.perform(parsed)
+        result = parsed.perform(parsed)
         if parsed.json:
             print(json.dumps(result, indent=1, allow_nan=False))
     except InputError as problem:
@@ -119,17 +117,6 @@ def _say(text: str) -> None:
     if sys.stderr is not None:
         with contextlib.suppress(OSError):
             print(one_line(text), file=sys.stderr, flush=True)
-
-
-@contextlib.contextmanager
-def standard_streams() -> Iterator[None]:
-    """Standard input and error that are closed are those of nothing."""
-    with contextlib.ExitStack() as opened:
-        for name, mode in (("stdin", "r"), ("stderr", "w")):
-            if getattr(sys, name) is None:
-                setattr(sys, name, opened.enter_context(open(os.devnull, mode)))
-                opened.callback(setattr, sys, name, None)
-        yield
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ has a checksum (CRC-32) for each part of each array, so that damage is found and
 from __future__ import annotations
 
 import json
+import math
 import mmap
 import os
 import shutil
@@ -23,6 +24,7 @@ import numpy as np
 from games.streams import InputError
 from tuner.arrays import HEADER, ArrayWriter
 from tuner.check import require_whole
+from tuner.files import read_whole, require_other
 
 FORMAT = 1
 ARRAYS = {"index": np.uint16, "count": np.int8, "row": np.int64, "phase": np.uint8, "outcome": np.float32,
@@ -30,9 +32,13 @@ ARRAYS = {"index": np.uint16, "count": np.int8, "row": np.int64, "phase": np.uin
 BY_NONZERO = ("index", "count")
 BY_POSITION = ("index", "count", "row", "phase", "outcome", "weight")
 MANIFEST = "manifest.json"
+LARGEST_MANIFEST = 1 << 26  # bytes
+FILES = {MANIFEST, *(f"{name}.npy" for name in ARRAYS)}
 # of the manifest; whole numbers are 1 or more, nonzeros may be 0
-ENTRIES = {"game": str, "sources": list, "options": dict, "layout": list, "terms": str, "phases": int, "stages": list,
-           "games": int, "positions": int, "nonzeros": int}
+ENTRIES = {"program": str, "game": str, "sources": list, "options": dict, "layout": list, "terms": str, "phases": int,
+           "stages": list, "games": int, "positions": int, "nonzeros": int}
+MOST = {"phases": 255}  # what fits into the arrays
+MOST_COLUMNS, MOST_DIMENSIONS = 1 << 16, 8
 LARGE = 1 << 24  # bytes of an array of which parts are read
 
 
@@ -103,10 +109,24 @@ class DatasetWriter:
         self._finished = True
 
 
-def require_replaceable(target: Path) -> None:
-    """InputError for a target that is there and no dataset."""
-    if os.path.lexists(target) and not is_dataset(target):
+def require_replaceable(target: Path, reads: Sequence[str] = ()) -> None:
+    """InputError for a target that is there and is anything but a dataset, or one that the command `reads`."""
+    require_other(target, reads)
+    if os.path.lexists(target) and not _is_ours(target):
         raise InputError(f"{target}: exists and is not a dataset; choose another name")
+    if os.path.islink(target):
+        raise InputError(f"{target}: is a link to a dataset, which is not replaced; name its folder")
+
+
+def _is_ours(folder: Path) -> bool:
+    """Whether a folder holds a dataset and nothing else: it may be removed."""
+    if not is_dataset(folder) or any(name not in FILES for name in os.listdir(folder)):
+        return False
+    try:
+        manifest = json.loads(read_whole(folder / MANIFEST, LARGEST_MANIFEST, "a manifest"))
+    except (InputError, OSError, ValueError, RecursionError):
+        return False
+    return isinstance(manifest, dict) and str(manifest.get("program")).startswith("evaltune ")
 
 
 def replace_folder(new: Path, target: Path) -> None:
@@ -226,34 +246,64 @@ def open_dataset(path: str | Path, check: bool = True) -> Dataset:
 def _read_manifest(path: Path) -> dict:
     """The manifest, with everything in it that a dataset needs."""
     try:
-        manifest = json.loads((path / MANIFEST).read_text(encoding="utf-8"))
-    except OSError:
+        manifest = json.loads(read_whole(path / MANIFEST, LARGEST_MANIFEST, "a manifest"), parse_constant=_finite,
+                              parse_float=_finite)
+    except (FileNotFoundError, NotADirectoryError):
+        raise InputError(f"{path}: not a dataset (no {MANIFEST}); make one with `tuner dataset GAMES -o DIR`") from None
+    except InputError:
+        if (path / MANIFEST).exists():
+            raise
         raise InputError(f"{path}: not a dataset (no {MANIFEST}); make one with `tuner dataset GAMES -o DIR`") from None
     except (ValueError, RecursionError):
         raise InputError(f"{path / MANIFEST}: damaged; build the dataset again") from None
     if not isinstance(manifest, dict):
         raise InputError(f"{path / MANIFEST}: damaged; build the dataset again")
     if manifest.get("format") != FORMAT:
-        raise InputError(f"{path}: dataset format {manifest.get('format')}, expected {FORMAT}; build it again")
+        raise InputError(f"{path}: dataset format {str(manifest.get('format'))[:20]}, expected {FORMAT}; build it again")
     for key, kind in ENTRIES.items():
-        if not isinstance(manifest.get(key), kind) or (kind is int and manifest[key] < (key != "nonzeros")):
+        # true is an int of its own kind
+        if type(manifest.get(key)) is not kind or (kind is int and not (key != "nonzeros") <= manifest[key] <= MOST.get(
+                key, 2**63)):
             raise InputError(f"{path / MANIFEST}: {key} is {'damaged' if key in manifest else 'missing'}; "
                              "build the dataset again")
-    for entry in manifest["layout"]:
-        match entry:
-            case [str(name), [*shape]] if name.count(".") == 1 and all(type(n) is int and n > 0 for n in shape):
-                pass
-            case _:
-                raise InputError(f"{path / MANIFEST}: layout is damaged; build the dataset again")
-    match manifest.get("checks", {}):
-        case dict(checks) if checks.keys() <= ARRAYS.keys() and all(
-                isinstance(parts, list) and all(type(part) is int for part in parts) for parts in checks.values()):
-            pass
-        case _:
-            raise InputError(f"{path / MANIFEST}: checks is damaged; build the dataset again")
-    if not all(isinstance(source, dict) and isinstance(source.get("file"), str) for source in manifest["sources"]):
-        raise InputError(f"{path / MANIFEST}: sources is damaged; build the dataset again")
+    for key, fine in (("layout", _is_layout), ("stages", _is_stages), ("checks", _are_checks), ("sources", _are_sources)):
+        if not fine(manifest.get(key, {} if key == "checks" else None)):
+            raise InputError(f"{path / MANIFEST}: {key} is damaged; build the dataset again")
     return manifest
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if not math.isfinite(value):
+        raise ValueError(text)
+    return value
+
+
+def _is_layout(entries: list) -> bool:
+    """Whether these are [name, shape], with as many numbers as an index of 16 bits can tell apart."""
+    columns, names = 0, set()
+    for entry in entries:
+        match entry:
+            case [str(name), [*shape]] if name.count(".") == 1 and len(shape) <= MOST_DIMENSIONS and all(
+                    type(n) is int and 0 < n <= MOST_COLUMNS for n in shape):
+                names.add(name)
+                columns += math.prod(shape)
+            case _:
+                return False
+    return len(names) == len(entries) and 0 < columns <= MOST_COLUMNS
+
+
+def _is_stages(names: list) -> bool:
+    return len(names) in (1, 2) and all(isinstance(name, str) for name in names)
+
+
+def _are_checks(checks: object) -> bool:
+    return isinstance(checks, dict) and checks.keys() <= ARRAYS.keys() and all(
+        isinstance(parts, list) and all(type(part) is int for part in parts) for parts in checks.values())
+
+
+def _are_sources(sources: list) -> bool:
+    return all(isinstance(source, dict) and isinstance(source.get("file"), str) for source in sources)
 
 
 def copy_games(sources: Iterable[tuple[Dataset, np.ndarray]], target: Path, manifest: dict) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from games.streams import InputError
 from tuner import sources as parts
 from tuner.build import build as build_dataset
-from tuner.dataset import open_dataset
+from tuner.dataset import open_dataset, require_replaceable
 from tuner.describe import report_line
 from tuner.engine import load_engine, quiescence_of
 from tuner.layout import Layout, Place
@@ -34,6 +34,7 @@ def layout_in(manifest: dict) -> Layout:
 def build(sources: list[str], arguments: argparse.Namespace) -> dict:
     """Games to a dataset."""
     target = Path(arguments.output[0])
+    require_replaceable(target, (*sources, arguments.params, arguments.quiescence, *arguments.terms))
     engine, _ = load_engine(arguments.params, arguments.terms, add_missing=True)
     with Display() as display:
         display.begin("reading")
@@ -73,6 +74,7 @@ def _use_row(place: Place, use: dict[str, int]) -> list[str]:
 
 def merge(sources: list[str], arguments: argparse.Namespace) -> dict:
     """Several datasets to one."""
+    require_replaceable(Path(arguments.output[0]), sources)
     data = parts.merge([open_dataset(source) for source in sources], Path(arguments.output[0]))
     if not arguments.json:
         print(f"wrote {data.path}: {data.games:,} games, {data.positions:,} positions")
@@ -81,9 +83,11 @@ def merge(sources: list[str], arguments: argparse.Namespace) -> dict:
 
 def split(sources: list[str], arguments: argparse.Namespace) -> dict:
     """One dataset to two without a common opening."""
-    data = open_dataset(sources[0])
-    if os.path.abspath(arguments.output[0]) == os.path.abspath(arguments.output[1]):
+    if os.path.realpath(arguments.output[0]) == os.path.realpath(arguments.output[1]):
         raise InputError(f"{arguments.output[0]}: named twice, expected two datasets to write")
+    for target in arguments.output:
+        require_replaceable(Path(target), sources)
+    data = open_dataset(sources[0])
     kept, held = split_games(data, arguments.held_out, arguments.seed)
     for games, target in zip((kept, held), arguments.output, strict=True):
         if len(games) == 0:

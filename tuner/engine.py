@@ -17,13 +17,13 @@ from games.search.searcher import Searcher
 from games.streams import InputError
 from tuner.device.base import Device
 from tuner.device.cpu import CPU
+from tuner.files import BUNDLED as BUNDLED
 from tuner.layout import Layout, layout_of, shares_of
 from tuner.parallel import in_order
+from tuner.parameters import DEFAULT_GAME as DEFAULT_GAME
 from tuner.parameters import Parameters, game_of, read_parameters
 
-BUNDLED = Path(__file__).resolve().parent.parent / "params"
 SAMPLES = BUNDLED.parent / "games" / "samples" / "stockfish400.pgn.zst"
-DEFAULT_GAME = "chess"  # whose bundled files need no prefix
 AT_ONCE = 1 << 14  # positions
 SMALL_ADVANTAGE = 0.2  # in v = tanh(scale * centipawns): about 78 centipawns
 
@@ -181,23 +181,26 @@ def _loaded(game: str, terms: Sequence[str | Path]) -> tuple:
 
 def make_layout(game: str, terms: Sequence[str | Path] = ()) -> Layout:
     """The parameters of a game's own terms and those of the user's files; InputError if one is wrong."""
-    return layout_of(_loaded(game, terms))
+    return layout_of(_loaded(game, terms), terms)
 
 
 def make_engine(game: str, terms: Sequence[str | Path] = ()) -> Engine:
     """The engine of a game with its own terms and those of the user's files; InputError if one is wrong."""
     loaded = _loaded(game, terms)
-    return Engine(find(game), compose(game, loaded), layout_of(loaded))
+    return Engine(find(game), compose(game, loaded), layout_of(loaded, terms))
 
 
 def parameter_path(name: str | Path, game: str = DEFAULT_GAME) -> Path:
-    """A parameter file: a path, or the name of a bundled file: `classic`, or `tictactoe/classic` for another game."""
+    """A parameter file: a path, or the name of a bundled file: `classic`, or `tictactoe/classic` for another game. A file of
+    such a name comes first, a folder does not."""
     path = Path(name)
-    if os.path.exists(path) or path.suffix:
+    bundled = BUNDLED / f"{path}.yaml" if len(path.parts) == 2 else BUNDLED / game / f"{path}.yaml"
+    if os.path.isfile(path) or path.suffix:
         return path
-    bundled = BUNDLED / path.with_suffix(".yaml") if len(path.parts) == 2 else BUNDLED / game / f"{name}.yaml"
-    if os.path.exists(bundled):
+    if os.path.isfile(bundled) and bundled.is_relative_to(BUNDLED):
         return bundled
+    if os.path.lexists(path):
+        return path
     folder = path.parent if len(path.parts) == 2 and (BUNDLED / path.parent).is_dir() else Path(game)
     names = ", ".join(sorted(file.stem for file in (BUNDLED / folder).glob("*.yaml")))
     raise InputError(f"{name}: no such file; bundled parameter files: {names}")

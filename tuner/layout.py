@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import fnmatch
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
 
 import numpy as np
+
+from tuner.files import sha256_of
 
 
 @dataclass(frozen=True)
@@ -37,9 +40,10 @@ class Place:
 
 @dataclass(frozen=True)
 class Layout:
-    """All parameters of an evaluation and the stages that each has a number for."""
+    """All parameters of an evaluation; `files` are the user's own files of terms, each with the sha256 of its content."""
 
     places: tuple[Place, ...]
+    files: tuple[tuple[str, str], ...] = field(default=(), compare=False)
 
     @property
     def size(self) -> int:
@@ -75,14 +79,14 @@ class Layout:
         return found
 
 
-def layout_of(terms: Sequence) -> Layout:
-    """The layout of these terms (name, parameters with name and shape)."""
+def layout_of(terms: Sequence, files: Sequence[str | Path] = ()) -> Layout:
+    """The layout of these terms (name, parameters with name and shape), some of which are from the user's own files."""
     places, first = [], 0
     for term in terms:
         for parameter in term.parameters:
             places.append(Place(term.name, parameter.name, parameter.shape, first))
             first += parameter.size
-    return Layout(tuple(places))
+    return Layout(tuple(places), tuple((str(path), sha256_of(path)) for path in files))
 
 
 def shares_of(phase: np.ndarray, phases: int, stages: int) -> np.ndarray:

@@ -7,6 +7,10 @@ piece. Reading checks everything, and an error names file and line.
 from __future__ import annotations
 
 import math
+import os
+import re
+import shlex
+import sys
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -14,15 +18,22 @@ import numpy as np
 
 from games.record import available, find
 from games.streams import InputError
-from tuner.files import replaced
+from tuner.files import BUNDLED, plain_text, replaced, unwritable
 from tuner.layout import Layout, Place
+from tuner.options import one_line
 from tuner.yamltree import Node, read_tree
 
+DEFAULT_GAME = "chess"  # whose bundled files need no prefix
 DEFAULT_SCALE = 0.00255  # a pawn is worth tanh(0.255) = 0.25 (KnightCap, EXchess)
 LARGEST_WEIGHT = 20000.0
 SMALLEST_SD, LARGEST_SD = 1e-3, 1e6  # of a prior
+LARGEST_ERROR = 1e12  # a standard error beyond is as good as unknown
+LARGEST_WHOLE = 2**63  # of what was learned
 UNKNOWN = "~"
-KEYS = ("game", "scale", "stages", "weights", "fixed", "bounds", "prior", "standard_errors", "learned")
+NOTHING = (UNKNOWN, "null", "")
+KEYS = ("game", "scale", "stages", "terms", "weights", "fixed", "bounds", "prior", "standard_errors", "learned")
+LEARNED_NUMBERS = ("games", "positions", "held_out_games", "held_out_positions", "loss_before", "loss_after", "held_out_before",
+                   "held_out_after")
 
 
 @dataclass(frozen=True)
@@ -70,7 +81,8 @@ class _Reader:
     def __init__(self, path: Path, layout: Layout, game: str, add_missing: bool) -> None:
         self.path, self.layout, self.game, self.add_missing = path, layout, game, add_missing
         self.missing: list[str] = []
-        self.unknown_allowed = False  # standard errors may be `~`, and as large as they like
+        self.notes: list[str] = []
+        self.is_error = False  # standard errors may be `~`, not negative, and larger than weights
 
     def fail(self, node: Node, text: str):
         raise InputError(f"{self.path}:{node.line}: {text}")
@@ -91,10 +103,12 @@ class _Reader:
         self.fail(node, f"{what} is {_shown(node)}, expected a number")
 
     def weight(self, node: Node, what: str) -> float:
-        if self.unknown_allowed and node.value == UNKNOWN:
+        if self.is_error and node.value == UNKNOWN:
             return math.nan
         value = self.number(node, what)
-        if abs(value) > LARGEST_WEIGHT and not self.unknown_allowed:
+        if self.is_error and not 0 <= value <= LARGEST_ERROR:
+            self.fail(node, f"the standard error of {what} is {node.value}, expected 0 to {LARGEST_ERROR:g}, or {UNKNOWN}")
+        if abs(value) > LARGEST_WEIGHT and not self.is_error:
             self.fail(node, f"{what} is {node.value}, expected centipawns between {-LARGEST_WEIGHT:g} and {LARGEST_WEIGHT:g}")
         return value
 
@@ -132,9 +146,48 @@ class _Reader:
             else:
                 self._stages(value, place, stages, result)
         if self.missing and not self.add_missing:
-            self.fail(node, f"{what} lacks {_listed(self.missing)}; `tuner params {self.path} --add-missing` (and your "
-                      "--terms) adds zeros")
+            self.fail(node, f"{what} lacks {listed(self.missing)}; `{completing(self.path, self.layout)}` adds zeros")
         return result
+
+    def term_files(self, node: Node | None, weights: Node) -> None:
+        """InputError for files of terms that the weights need and that were not named; a note for those that have changed."""
+        if node is None:
+            return
+        if not isinstance(node.value, list):
+            self.fail(node, f"terms is {_shown(node)}, expected a list of {{file: ..., sha256: ...}}")
+        known = {place.term for place in self.layout.places}
+        lacking = isinstance(weights.value, dict) and any(name not in known for name in weights.value)
+        given = {os.path.basename(file): sha256 for file, sha256 in self.layout.files}
+        for item in node.value:
+            entries = self.mapping(item, "an entry of terms")
+            file, sha256 = (entries[key].value if key in entries else None for key in ("file", "sha256"))
+            if set(entries) != {"file", "sha256"} or not isinstance(file, str) or not file or not (
+                    isinstance(sha256, str) and re.fullmatch("[0-9a-f]{64}", sha256)):
+                self.fail(item, "an entry of terms is not {file: ..., sha256: ...} with a path and 64 hexadecimal digits")
+            if sha256 in given.values():
+                continue
+            if os.path.basename(file) in given:
+                self.notes.append(f"{self.path}:{item.line}: {os.path.basename(file)} is not what it was when this file was "
+                                  "written: its terms may count otherwise")
+            elif lacking:
+                here = os.path.relpath(self.path.parent / file)
+                found = here if os.path.exists(here) else file
+                gone = "" if os.path.exists(found) else " (which is not there)"
+                self.fail(item, f"has weights of the terms in {os.path.basename(file)}; add --terms {shlex.quote(found)}{gone}")
+
+    def learned(self, node: Node | None) -> dict:
+        """What is said of the learning, as plain data; what is used of it has the right kind."""
+        if node is None:
+            return {}
+        for key, value in self.mapping(node, "learned").items():
+            if key in LEARNED_NUMBERS and value.value not in NOTHING:
+                self.number(value, f"{key} of learned")
+                if key == "held_out_after" and "held_out_before" not in node.value:
+                    self.fail(value, "learned has held_out_after without held_out_before, expected both")
+            if key in ("data", "ratios") and not (isinstance(value.value, list) and all(
+                    isinstance(item.value, dict) for item in value.value)):
+                self.fail(value, f"{key} of learned is {_shown(value)}, expected a list of mappings")
+        return _plain(node)
 
     def _stages(self, node: Node, place: Place, stages: tuple[str, ...], result: np.ndarray) -> None:
         entries = self.mapping(node, place.path)
@@ -211,6 +264,7 @@ class _Reader:
             self.fail(stages_node, f"stages are {list(stages)}, expected {list(expected)} for {self.game}, or one name for all")
         if "weights" not in top:
             self.fail(root, "weights is missing")
+        self.term_files(top.get("terms"), top["weights"])
         scale = self.number(top["scale"], "scale") if "scale" in top else DEFAULT_SCALE
         if not 1e-6 < scale < 1:
             self.fail(top["scale"], f"scale is {scale:g}, expected about {DEFAULT_SCALE} "
@@ -218,13 +272,13 @@ class _Reader:
         weights = self.weights(top["weights"], stages, "weights")
         errors = None
         if "standard_errors" in top:
-            missing, self.missing, self.unknown_allowed = self.missing, [], True
+            missing, self.missing, self.is_error = self.missing, [], True
             errors = self.weights(top["standard_errors"], stages, "standard_errors")
-            self.missing = missing
+            self.missing, self.is_error = missing, False
         return Parameters(
             self.game, self.layout, stages, weights, scale, self.names(top.get("fixed"), "fixed", stages),
             self.bounds(top.get("bounds"), stages), self.prior(top.get("prior"), stages), errors,
-            _plain(top["learned"]) if "learned" in top else {})
+            self.learned(top.get("learned")))
 
 
 def _shown(node: Node) -> str:
@@ -233,7 +287,8 @@ def _shown(node: Node) -> str:
     return "a list" if isinstance(node.value, list) else "a mapping"
 
 
-def _listed(names: list[str], most: int = 4) -> str:
+def listed(names: list[str], most: int = 4) -> str:
+    """Some names, and how many more there are."""
     rest = len(names) - most
     return ", ".join(names[:most]) + (f" and {rest} more" if rest > 0 else "")
 
@@ -248,15 +303,45 @@ def _plain(node: Node):
         return None
     for kind in (int, float):
         try:
-            return kind(node.value)
+            value = kind(node.value)
         except ValueError:
             continue
+        if abs(value) < (LARGEST_WHOLE if kind is int else math.inf):
+            return value
     return node.value
 
 
+_noted: set[str] = set()
+
+
 def read_parameters(path: Path, layout: Layout, game: str, add_missing: bool = False) -> Parameters:
-    """The parameters of a file; InputError names file and line."""
-    return _Reader(Path(path), layout, game, add_missing).read()
+    """The parameters of a file; InputError names file and line. What only has to be known is said on standard error, once."""
+    reader = _Reader(Path(path), layout, game, add_missing)
+    found = reader.read()
+    for note in reader.notes:
+        if note not in _noted:
+            print(one_line(note), file=sys.stderr)
+            _noted.add(note)
+    return found
+
+
+def completing(path: Path, layout: Layout) -> str:
+    """The command that writes a file with the parameters that it lacks, under a name that is free."""
+    words = ["tuner", "params", shown_name(path)]
+    for file, _ in layout.files:
+        words += ["--terms", file]
+    free, k = f"{path.stem}-full.yaml", 2
+    while os.path.lexists(free):
+        free, k = f"{path.stem}-full-{k}.yaml", k + 1
+    return shlex.join([*words, "--add-missing", "-o", free])
+
+
+def shown_name(path: Path) -> str:
+    """What to call a parameter file on a command line: a bundled one by its name."""
+    path = Path(path)
+    if not path.is_relative_to(BUNDLED):
+        return str(path)
+    return path.stem if path.parent.name == DEFAULT_GAME else f"{path.parent.name}/{path.stem}"
 
 
 def untapered(p: Parameters) -> Parameters:
@@ -288,7 +373,7 @@ def missing_parameters(path: Path, layout: Layout, game: str) -> list[str]:
 
 
 def _number(value: float) -> str:
-    if math.isnan(value):
+    if not abs(value) <= LARGEST_ERROR:
         return UNKNOWN
     text = f"{value:.2f}".rstrip("0").rstrip(".")
     return "0" if text == "-0" else text
@@ -327,30 +412,58 @@ def _block(p: Parameters, name: str, numbers: np.ndarray) -> list[str]:
 
 
 def _quoted(text: str) -> str:
-    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    import yaml
+
+    return yaml.safe_dump(plain_text(text), default_style='"', allow_unicode=True, width=1 << 20).strip()
 
 
-def to_text(p: Parameters, comment: str = "") -> str:
-    """The parameters as YAML text."""
+def _limit(value: float) -> str:
+    """A number with all its digits: rounded, low might no longer be below high."""
+    text = f"{value:g}"
+    return text if float(text) == value else repr(float(value))
+
+
+def to_text(p: Parameters, comment: str = "", folder: Path | None = None) -> str:
+    """The parameters as YAML text for a file in a folder, from which the way to files of terms begins."""
     lines = [f"# {line}".rstrip() for line in comment.splitlines()]
-    lines += [f"game: {p.game}", f"scale: {p.scale:.6g}  # v = tanh(scale * centipawns), p = (1 + v) / 2",
+    scale = f"{p.scale:.6g}"
+    if not 1e-6 < float(scale) < 1:  # rounded out of its range
+        scale = repr(float(p.scale))
+    lines += [f"game: {p.game}", f"scale: {scale}  # v = tanh(scale * centipawns), p = (1 + v) / 2",
               f"stages: [{', '.join(p.stages)}]"]
+    if p.layout.files:
+        lines.append("terms:")
+        for file, sha256 in p.layout.files:
+            place = os.path.relpath(file, folder) if folder is not None else file
+            lines.append(f"  - {{file: {_quoted(place)}, sha256: {_quoted(sha256)}}}")
     if p.fixed:
         lines.append("fixed: [" + ", ".join(_quoted(name) for name in p.fixed) + "]")
     if p.bounds:
-        lines += ["bounds:", *(f"  {_quoted(name)}: [{low:g}, {high:g}]" for name, (low, high) in p.bounds)]
+        lines += ["bounds:", *(f"  {_quoted(name)}: [{_limit(low)}, {_limit(high)}]" for name, (low, high) in p.bounds)]
     if p.prior:
         lines.append("prior:")
         for name, (mean, sd) in p.prior:
-            lines.append(f"  {_quoted(name)}: {{" + (f"mean: {mean:g}, " if mean is not None else "") + f"sd: {sd:g}}}")
+            told = f"mean: {_limit(mean)}, " if mean is not None else ""
+            lines.append(f"  {_quoted(name)}: {{{told}sd: {_limit(sd)}}}")
     lines += _block(p, "weights", p.weights)
     if p.standard_errors is not None:
         lines += _block(p, "standard_errors", p.standard_errors)
     if p.learned:
         import yaml
 
-        lines.append(yaml.safe_dump({"learned": p.learned}, sort_keys=False, allow_unicode=True, width=110).rstrip())
+        lines.append(yaml.safe_dump({"learned": _writable(p.learned)}, sort_keys=False, allow_unicode=True, width=110).rstrip())
     return "\n".join(lines) + "\n"
+
+
+def _writable(plain):
+    """Plain data without what is not read back: bytes of names that are no text, numbers that are none."""
+    if isinstance(plain, dict):
+        return {_writable(key): _writable(value) for key, value in plain.items()}
+    if isinstance(plain, (list, tuple)):
+        return [_writable(value) for value in plain]
+    if isinstance(plain, float) and not math.isfinite(plain):
+        return None
+    return plain_text(plain) if isinstance(plain, str) else plain
 
 
 def write_parameters(path: Path, p: Parameters, comment: str = "") -> None:
@@ -358,10 +471,10 @@ def write_parameters(path: Path, p: Parameters, comment: str = "") -> None:
     path = Path(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with replaced(path) as temporary:
-            temporary.write_text(to_text(p, comment), encoding="utf-8")
-            back = read_parameters(temporary, p.layout, p.game)
-            if not np.allclose(back.weights, p.weights, rtol=0, atol=0.006):
-                raise AssertionError(f"{path}: the file does not read back as it was written")
     except OSError as problem:
-        raise InputError(f"{path}: cannot be written: {problem.strerror}") from None
+        raise unwritable(path, problem) from None
+    with replaced(path) as temporary:
+        temporary.write_text(to_text(p, comment, path.parent), encoding="utf-8")
+        back = read_parameters(temporary, p.layout, p.game)
+        if not np.allclose(back.weights, p.weights, rtol=0, atol=0.006):
+            raise AssertionError(f"{path}: the file does not read back as it was written")

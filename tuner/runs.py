@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import os
+import re
+import shlex
 import shutil
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, fields
 from pathlib import Path
 from types import UnionType
@@ -13,9 +16,14 @@ from typing import IO, Any, get_args, get_origin, get_type_hints
 
 from games.streams import InputError
 from tuner import __version__
-from tuner.files import replace_file, replaced
+from tuner.files import CONFIG, LOCK, read_whole, replace_file, replaced
+from tuner.files import HISTORY as HISTORY
 
-HISTORY, CONFIG, LOCK = "history.jsonl", "config.yaml", "lock"
+BEGINNINGS = re.compile(r"lock|start\.yaml|[ab]\.yaml|\..*\.tmp")  # what is in the folder before it is that of a run
+KINDS = re.compile(rb"^(match|selfplay|options):", re.MULTILINE)  # sections of CONFIG; options are those of tune
+MADE = re.compile(r"lock|games|merged|(results|positions)\.npy|(start|params|config)\.yaml|history\.jsonl|findings\.json|"
+                  r"\..*\.(tmp|old)")  # by tune
+LARGEST_CONFIG = 1 << 22
 
 
 def write_config(folder: Path, section: str, settings: Any, command: str | None = None) -> None:
@@ -90,23 +98,89 @@ def require_among(name: str, value: str, choices: Iterable[str]) -> None:
         raise ValueError(f"{name} is {_shown(value)}, expected {' or '.join(known)}")
 
 
-def begin_folder(folder: Path) -> None:
-    """Make the folder of a run."""
+def require_fresh(folder: Path, section: str | None = None) -> None:
+    """InputError unless a new run may begin in a folder: it is not there, or empty, or a process was killed that began one
+    there. `section` is that of runs that can be resumed."""
+    try:
+        names = sorted(os.listdir(folder))
+    except FileNotFoundError:
+        if os.path.islink(folder):
+            raise InputError(f"{folder}: a link that leads nowhere; choose another folder") from None
+        return
+    except NotADirectoryError as problem:
+        why = "File exists" if os.path.lexists(folder) else problem.strerror
+        raise InputError(f"{folder}: cannot be made a folder: {why}") from None
+    except (OSError, ValueError) as problem:
+        raise InputError(f"{folder}: cannot be read: {getattr(problem, 'strerror', None) or problem}") from None
+    shown = ", ".join(names[:3]) + (", ..." if len(names) > 3 else "")
+    kind = _kind_of(folder) if CONFIG in names else None
+    if kind is not None and kind == section:
+        raise InputError(f"{folder}: holds a run already; go on with it by --resume {shlex.quote(str(folder))}, or choose "
+                         "another folder")
+    if kind is not None:
+        raise InputError(f"{folder}: holds a run of `tuner {kind}` already; choose another folder, or remove that one")
+    if names and LOCK not in names:
+        raise InputError(f"{folder}: holds other files ({shown}), expected a new or empty folder; choose another name")
+    if not all(BEGINNINGS.fullmatch(name) if section else name == LOCK for name in names):
+        raise InputError(f"{folder}: holds what another run left ({shown}), from which nothing goes on; remove it, or choose "
+                         "another folder")
+
+
+def _kind_of(folder: Path) -> str | None:
+    """The command whose run a folder holds, if its settings tell."""
+    try:
+        found = KINDS.search(read_whole(folder / CONFIG, LARGEST_CONFIG, "settings"))
+    except (InputError, OSError):
+        return None
+    return {"options": "tune"}.get(kind := found[1].decode(), kind) if found else None
+
+
+def begin_folder(folder: Path, section: str | None = None) -> None:
+    """Make the folder of a new run, and keep other processes from it until this one ends or has asked for the lock."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as problem:
         raise InputError(f"{folder}: cannot be made a folder: {problem.strerror}") from None
+    require_fresh(folder, section)  # there may be something by now
+    stream = locked(folder)
+    try:
+        require_fresh(folder, section)
+    except InputError:
+        stream.close()
+        raise
+    _begun[os.path.realpath(folder)] = stream
 
 
-def require_fresh(folder: Path) -> None:
-    """InputError if a folder holds a run already."""
-    if (folder / CONFIG).exists() or (folder / HISTORY).exists():
-        raise InputError(f"{folder}: holds a run already; go on with it by --resume {folder}, or choose another folder")
+_begun: dict[str, IO[bytes]] = {}  # locks of folders that were begun, until they are asked for
+
+
+@contextlib.contextmanager
+def new_folder(folder: Path) -> Iterator[Path]:
+    """The folder of a run that cannot be resumed, held while the block runs; if that fails it is as it was before."""
+    there = folder.is_dir()
+    require_fresh(folder)
+    begin_folder(folder)
+    with locked(folder):
+        try:
+            yield folder
+        except BaseException:  # interrupts too: nothing could go on from what is there
+            for path in folder.iterdir():
+                if MADE.fullmatch(path.name):
+                    shutil.rmtree(path, ignore_errors=True) if path.is_dir() else path.unlink(missing_ok=True)
+            if not there:
+                with contextlib.suppress(OSError):
+                    folder.rmdir()
+            raise
 
 
 def locked(folder: Path) -> IO[bytes]:
     """A file that is held as long as a process works here; InputError if another does."""
-    stream = open(folder / LOCK, "ab")
+    if stream := _begun.pop(os.path.realpath(folder), None):
+        return stream
+    try:
+        stream = open(folder / LOCK, "ab")
+    except OSError as problem:
+        raise InputError(f"{folder}: cannot be written: {problem.strerror}; choose another folder") from None
     try:
         import fcntl
 

@@ -22,7 +22,7 @@ from tuner.device.base import Device
 from tuner.device.choose import device_named
 from tuner.device.differences import Differences
 from tuner.engine import Engine, load_engine, quiescence_of
-from tuner.files import replace_file, require_writable
+from tuner.files import LEARNED, replace_file, require_writable
 from tuner.findings import findings, results_problems
 from tuner.fit import DRAWS, FitOptions, FitResult, best_fit
 from tuner.foresee import foresee
@@ -33,6 +33,7 @@ from tuner.parameters import Parameters, untapered, write_parameters
 from tuner.progress import Display
 from tuner.quantile import FEW_GAMES
 from tuner.resample import checked_errors
+from tuner.runs import new_folder
 from tuner.sources import dataset_of, require_learnable
 from tuner.summary import summarise, summary_lines
 from tuner.temporal_fit import fit_temporal
@@ -64,8 +65,8 @@ class Fitted(NamedTuple):
 
 def tune(start: str, sources: Sequence[str], output: Path, options: TuneOptions) -> dict:
     """Fit and write; returns the result as plain data. InputError for what the user has to mend."""
-    require_writable(output, sources)
     with Display() as display, _folder(options.run) as folder:
+        require_writable(output, LEARNED, (start, *sources, *options.terms, *filter(None, [options.quiescence])), options.run)
         display.begin("starting")
         engine, parameters = _started(start, options)
         options = resolved(options, engine.game, parameters, sources)
@@ -236,11 +237,8 @@ def _folder(run: Path | None) -> Iterator[Path]:
         with tempfile.TemporaryDirectory(prefix="evaltune-") as name:
             yield Path(name)
     else:
-        try:
-            run.mkdir(parents=True, exist_ok=True)
-        except OSError as problem:
-            raise InputError(f"{run}: cannot be made a folder: {problem.strerror}") from None
-        yield run
+        with new_folder(run) as folder:
+            yield folder
 
 
 def _write_run(run: Path, plain: dict, options: TuneOptions, result: FitResult, start: Parameters, output: Path,
@@ -256,4 +254,4 @@ def _write_run(run: Path, plain: dict, options: TuneOptions, result: FitResult, 
     replace_file(run / "history.jsonl", "".join(json.dumps(line) + "\n" for line in result.history))
     replace_file(run / "findings.json", json.dumps(found, indent=1, allow_nan=False) + "\n")
     write_parameters(run / "start.yaml", start)
-    replace_file(run / "params.yaml", output.read_text(encoding="utf-8"))
+    replace_file(run / "params.yaml", output.read_bytes())

@@ -12,6 +12,7 @@ from pathlib import Path
 import yaml
 
 from games.streams import InputError
+from tuner.files import read_whole
 
 LARGEST = 4 << 20
 DEEPEST = 12
@@ -30,14 +31,9 @@ class Node:
 def read_tree(path: Path) -> Node:
     """The tree of a YAML file; InputError names file and line."""
     try:
-        size = path.stat().st_size
-        if size > LARGEST:
-            raise InputError(f"{path}: {size:,} bytes, expected a parameter file of at most {LARGEST:,}")
-        text = path.read_text(encoding="utf-8")
+        text = read_whole(path, LARGEST, "a parameter file").decode("utf-8")
     except FileNotFoundError:
-        raise InputError(f"{path}: no such file") from None
-    except OSError as problem:
-        raise InputError(f"{path}: cannot be read: {problem.strerror}") from None
+        raise InputError(f"{path}: no such file" + (", a link that leads nowhere" if path.is_symlink() else "")) from None
     except UnicodeDecodeError as problem:
         raise InputError(f"{path}: byte {problem.start} is not UTF-8 text; expected a YAML file") from None
     try:

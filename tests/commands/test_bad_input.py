@@ -124,7 +124,7 @@ CASES = {
     "tune prior.yaml good.pgn -o out.yaml": "prior.yaml:6: sd of the prior of material.pawn is 0, expected centipawns between",
     "tune fixed.yaml good.pgn -o out.yaml": "every number is held, by --fixed, --only or `fixed` in the file: nothing to learn",
     "tune missing.yaml good.pgn -o out.yaml": "missing.yaml:6: weights lacks material.knight; `tuner params missing.yaml "
-                                              "--add-missing`",
+                                              "--add-missing -o missing-full.yaml` adds zeros",
     "eval nan.yaml startpos": "nan.yaml:8: material.pawn.mg is '.nan'",
     "diff classic nan.yaml": "nan.yaml:8: material.pawn.mg is '.nan'",
     "params nan.yaml": "nan.yaml:8: material.pawn.mg is '.nan'",
@@ -132,7 +132,7 @@ CASES = {
     # the output
     "tune classic good.pgn -o nowhere/out.yaml": "nowhere: no such folder to write out.yaml in; make it first",
     "tune classic good.pgn -o hollow": "hollow: is a folder, expected the name of a file to write",
-    "tune classic good.pgn -o good.pgn": "good.pgn: holds the games to learn from and would be replaced; choose another name",
+    "tune classic good.pgn -o good.pgn": "good.pgn: is read by this command and would be replaced; choose another name",
     "tune classic good.pgn -o pipe": "pipe: is a device or a pipe, expected the name of a file to write",
     f"tune classic good.pgn -o {'x' * 300}": f"{'x' * 300}: cannot be written: File name too long; choose another place",
     "tune classic good.pgn -o out.yaml --run notes.txt": "notes.txt: cannot be made a folder: File exists",
@@ -141,7 +141,8 @@ CASES = {
     "dataset good.pgn -o notes.txt/out.ds": "notes.txt/out.ds: cannot be written: Not a directory",
     "dataset split good.ds -o out.ds out.ds": "out.ds: named twice, expected two datasets to write",
     "dataset split good.ds -o out.ds held.ds --held-out 0": "held.ds: would hold no game; choose another share or seed",
-    "params classic --add-missing": "/classic.yaml: is a bundled file; name another with -o OUT",
+    "params classic --add-missing": "--add-missing: expected -o OUT, the file to write, such as `tuner params classic "
+                                    "--add-missing -o classic-full.yaml`",
     "params classic -o out.yaml": "-o out.yaml: nothing is written without --add-missing",
     # datasets
     "tune tictactoe/zero good.ds -o out.yaml": "good.ds: a dataset of chess, expected tictactoe",

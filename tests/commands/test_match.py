@@ -367,7 +367,7 @@ CASES = {
     "match --resume torn": "torn/config.yaml: cannot be read: ",
     "match classic --resume used": "classic: a run that goes on takes nothing but --concurrency, --pgn and --json",
     "match --resume used --games 50": "--games: a run that goes on takes nothing but --concurrency, --pgn and --json",
-    "match --resume used --pgn used/a.pgn": "used/a.pgn: in the folder where the match keeps its own files",
+    "match --resume used --pgn used/a.pgn": "used/a.pgn: in the folder where a run keeps its own files",
     "match --resume moved": "book.epd: is not what it was when the match began; put it back, or start another match",
 }
 

@@ -60,7 +60,7 @@ def write_sample(folder: Path, coefficients: np.ndarray, outcome: np.ndarray, le
     with DatasetWriter(folder) as writer:
         writer.add_positions(index, coefficients[rows, index], ends, phase, outcome, weight)
         writer.add_games(np.concatenate([[0], np.cumsum(lengths)[:-1]]), identities, openings)
-        writer.finish({"program": "test", "game": "none", "sources": [{"file": "none", "sha256": "-"}], "options": {},
+        writer.finish({"program": "evaltune test", "game": "none", "sources": [{"file": "none", "sha256": "-"}], "options": {},
                        "layout": layout.describe(), "terms": "none", "phases": PHASES, "stages": ["mg", "eg"]})
     return Sample(open_dataset(folder), layout, coefficients.astype(np.float64), phase, outcome.astype(np.float64),
                   weight.astype(np.float64), np.repeat(identities, lengths))

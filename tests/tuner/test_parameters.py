@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -212,7 +213,7 @@ ERRORS = [
      ":12: unknown stage material.man.late; the stages are mg, eg"),
     (changed("man: {mg: 100, eg: 110.25}", "man: {mg: 100}"), ":12: material.man lacks the stage eg"),
     (changed("man: {mg: 100, eg: 110.25}", "man: 100"), ":12: material.man is '100', expected a mapping"),
-    (changed("scale: 0.003", "skale: 0.003"), ":2: unknown key 'skale'; expected game, scale, stages, weights, "),
+    (changed("scale: 0.003", "skale: 0.003"), ":2: unknown key 'skale'; expected game, scale, stages, terms, weights, "),
     # the same key twice
     (GOOD + "game: chess\n", ":26: 'game' stands twice; first on line 1"),
     (changed("    king: {mg: 0, eg: -0.5}\n", "    man: {mg: 0, eg: -0.5}\n"), ":13: 'man' stands twice; first on line 12"),
@@ -280,6 +281,15 @@ ERRORS = [
     ("".join(f"{' ' * i}a:\n" for i in range(50)), ":13: nested more than 12 deep"),
     ("# " + "x" * LARGEST + "\n" + GOOD,
      f": {LARGEST + 3 + len(GOOD):,} bytes, expected a parameter file of at most {LARGEST:,}"),
+    # what was learned
+    (GOOD + "learned: 42\n", ":26: learned is '42', expected a mapping"), (GOOD + "learned: []\n", ":26: learned is a list, exp"),
+    (GOOD + "learned:\n  games: many\n", ":27: games of learned is 'many', expected a number"),
+    (GOOD + "learned: {loss_before: .nan}\n", ":26: loss_before of learned is '.nan', expected a number"),
+    (GOOD + "learned: {data: [a.pgn]}\n", ":26: data of learned is a list, expected a list of mappings"),
+    (GOOD + "learned: {ratios: {a: 1}}\n", ":26: ratios of learned is a mapping, expected a list of mappings"),
+    (GOOD + "learned: {held_out_after: 0.5}\n", ":26: learned has held_out_after without held_out_before, expected both"),
+    (GOOD + GOOD[GOOD.index("weights:"):].replace("weights", "standard_errors"),
+     ":29: the standard error of material.king.eg is -0.5, expected 0 to 1e+12, or ~"),
     # what is no YAML
     (changed("mg: 100, eg: 110.25}", "mg: 100, eg: 110.25"), ":13: not YAML: did not find expected"),
     ("game: chess\n\tscale: 1\n", ":2: not YAML: found a tab character that violates indentation"),
@@ -330,9 +340,24 @@ def test_missing_parameters_are_added_as_zeros_where_asked_for(tmp_path):
     assert missing_parameters(tmp_path / "my.yaml", LAYOUT, "chess") == ["material.king", "squares.man", "files.open"]
 
 
+def test_what_is_written_is_read_back_however_close_or_odd_its_numbers_and_names_are(tmp_path):
+    """Whatever cannot be read back would throw a finished fit away."""
+    p = random_parameters(1)
+    errors = np.full(p.weights.shape, 1e300)
+    learned = {"command": "tuner tune sch\udce4ch \x00\x85", "data": [{"file": "\udce4"}], "loss_after": np.inf, "steps": 10**30}
+    odd = replace(p, scale=0.99999999, bounds=(("material.man", (100.000001, 100.000002)),), fixed=("[!\x7f\x85]*",),
+                  prior=(("files.open", (1 / 3, 1 / 7)),), standard_errors=errors, learned=learned)
+    write_parameters(tmp_path / "out.yaml", odd)
+    back = read_parameters(tmp_path / "out.yaml", LAYOUT, "chess")
+    assert (back.scale, back.bounds, back.prior, back.fixed) == (odd.scale, odd.bounds, odd.prior, odd.fixed)
+    assert np.isnan(back.standard_errors).all()
+    assert back.learned["command"] == "tuner tune sch\\udce4ch \x00\x85" and back.learned["loss_after"] is None
+
+
 def test_unknown_standard_errors_stay_unknown(tmp_path):
     errors = GOOD[GOOD.index("weights:"):].replace("weights", "standard_errors")
-    p = read(tmp_path, GOOD + errors.replace("mg: 100", "mg: ~").replace("1e1", "123456"))
+    p = read(tmp_path, GOOD + errors.replace("mg: 100", "mg: ~").replace("1e1", "123456").replace(" -0.5", " 0.5")
+             .replace("[-3, -4]", "[3, 4]").replace("[-1, -2]", "[1, 2]"))
     assert np.isnan(p.standard_errors[0, 0]) and p.standard_errors[1, 8] == 123456
     assert np.isnan(p.standard_errors).sum() == 1
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 
 from tuner.options import add_term_options, count, one_line
 
@@ -32,14 +33,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> dict:
     from games.streams import InputError
     from tuner.diff import compare, differences
-    from tuner.engine import load_parameters
+    from tuner.engine import load_parameters, parameter_path
+    from tuner.parameters import listed, missing_parameters
 
     names = (arguments.initial, *arguments.learned)
     if arguments.significant and arguments.all:
         raise InputError("--all and --significant exclude each other: all numbers, or those that the data support")
     if len(names) > MOST_FILES:
         raise InputError(f"{len(names)} files named, expected at most {MOST_FILES}")
-    files = [load_parameters(path, arguments.terms) for path in names]
+    # a file from before one's own terms can be compared with those that have them
+    files = [load_parameters(path, arguments.terms, add_missing=bool(arguments.terms)) for path in names]
+    for name, p in zip(names, files, strict=True):
+        if arguments.terms and (missing := missing_parameters(parameter_path(name), p.layout, p.game)):
+            print(one_line(f"{name} lacks {listed(missing)}, which count as 0"), file=sys.stderr)
     for name, p in zip(names[1:], files[1:], strict=True):
         if p.game != files[0].game:
             raise InputError(f"{name} is for {p.game}, but {names[0]} is for {files[0].game}")

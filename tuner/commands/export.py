@@ -40,7 +40,7 @@ def run(arguments: argparse.Namespace) -> dict:
     from tuner.export.numbers import heading, rounded, rounding_line
     from tuner.export.settings import json_text, spsa_text, uci_text
     from tuner.export.source import c_text, rust_text
-    from tuner.files import replace_file
+    from tuner.files import EXPORT, replace_file, require_writable
     from tuner.options import one_line
 
     form, output = arguments.format, arguments.output
@@ -51,15 +51,12 @@ def run(arguments: argparse.Namespace) -> dict:
     path = parameter_path(arguments.params)
     parameters = load_parameters(path, arguments.terms)
     if output is not None:
-        _require_other(Path(output), path)
+        require_writable(Path(output), EXPORT, (str(path), *arguments.terms))
     r = rounded(parameters, arguments.scale_to, arguments.decimals, arguments.flip)
     write = {"c": c_text, "rust": rust_text, "json": json_text, "uci": uci_text, "spsa": spsa_text}[form]
     text = write(r, str(arguments.params))
     if output is not None:
-        try:
-            replace_file(Path(output), text)
-        except OSError as problem:
-            raise InputError(f"{output}: cannot be written: {problem.strerror}") from None
+        replace_file(Path(output), text)
     result = {"file": str(path), "format": form, "output": output, "numbers": int(r.weights.size), "factor": r.factor,
               "scale": r.scale, "decimals": r.decimals, "largest_rounding": r.largest, "mean_rounding": r.mean,
               **({"text": text} if output is None else {})}
@@ -73,18 +70,3 @@ def run(arguments: argparse.Namespace) -> dict:
     for note in notes:
         print(note, file=sys.stderr)
     return result
-
-
-def _require_other(output, source) -> None:
-    """InputError if the file cannot be written or is a parameter file that would be replaced."""
-    import os
-
-    from games.streams import InputError
-    from tuner.engine import BUNDLED
-    from tuner.files import require_writable
-
-    if os.path.exists(output) and os.path.samefile(output, source):
-        raise InputError(f"{output}: is the parameter file itself; choose another name")
-    if output.resolve().is_relative_to(BUNDLED):
-        raise InputError(f"{output}: lies among the bundled parameter files; choose another place")
-    require_writable(output, ())

@@ -26,20 +26,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> dict:
     from games.streams import InputError
-    from tuner.files import replace_file
+    from tuner.files import PAGE as KIND
+    from tuner.files import replace_file, require_writable
     from tuner.report.gather import gather
     from tuner.report.page import render
-    from tuner.tuning import require_writable
 
     folder = Path(arguments.run)
     found = gather(folder, [Path(match) for match in arguments.match])
     output = Path(arguments.output) if arguments.output else folder / PAGE
     if output.suffix.lower() not in (".html", ".htm"):
         raise InputError(f"{output}: expected the name of a page, such as {PAGE}")
-    require_writable(output, ())
+    require_writable(output, KIND, (str(folder), *arguments.match))
     page, sections = render(found)
     replace_file(output, page)
-    result = {"run": str(folder), "kind": found.kind, "output": str(output), "bytes": len(page.encode("utf-8")),
+    result = {"run": str(folder), "kind": found.kind, "output": str(output), "bytes": output.stat().st_size,
               "sections": [section.name for section in sections], "matches": [str(match.folder) for match in found.matches]}
     if not arguments.json:
         print(f"wrote {output}: {len(sections)} sections, {result['bytes'] / 1000:,.0f} kB")

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from games.streams import InputError
-from tuner.files import replace_file, require_writable
+from tuner.files import GAMES, replace_file, require_writable
 from tuner.interrupt import interrupts
 from tuner.match.entrants import PARAMETERS, understood
 from tuner.match.journal import Journal
@@ -38,9 +38,9 @@ class Ways:
 
 def new_match(settings: Settings, folder: Path | None, ways: Ways) -> Outcome:
     """Play a match from the beginning, in a folder that is kept or one that is not."""
-    _require_pgn(ways, folder)
+    _require_pgn(ways, folder, settings)
     if folder is not None:
-        require_fresh(folder)
+        require_fresh(folder, SECTION)
     with Display() as display, _folder(folder) as place:
         display.begin("starting")
         contestants = contestants_of(settings)
@@ -50,7 +50,7 @@ def new_match(settings: Settings, folder: Path | None, ways: Ways) -> Outcome:
         with _seated(contestants) as first:
             openings.opening(0)  # whatever is wrong with them is told before any game
             if folder is not None:
-                begin_folder(place)
+                begin_folder(place, SECTION)
                 place_copies(place, settings)
                 write_config(place, SECTION, settings, "tuner " + shlex.join(sys.argv[1:]))
             return _play(settings, contestants, openings, rules, first, place, folder is not None, ways, display)
@@ -58,8 +58,8 @@ def new_match(settings: Settings, folder: Path | None, ways: Ways) -> Outcome:
 
 def resumed_match(folder: Path, ways: Ways) -> Outcome:
     """Go on with the match in a folder."""
-    _require_pgn(ways, folder)
     settings = read_config(folder, SECTION, Settings)
+    _require_pgn(ways, folder, settings)
     if changed := changed_files(settings):
         raise InputError(f"{changed[0]}: is not what it was when the match began; put it back, or start another match")
     with Display() as display:
@@ -72,12 +72,9 @@ def resumed_match(folder: Path, ways: Ways) -> Outcome:
             return _play(settings, contestants, openings, rules, first, folder, True, ways, display)
 
 
-def _require_pgn(ways: Ways, folder: Path | None) -> None:
-    if ways.pgn is None:
-        return
-    require_writable(ways.pgn, ())
-    if folder is not None and folder.is_dir() and ways.pgn.parent.samefile(folder):
-        raise InputError(f"{ways.pgn}: in the folder where the match keeps its own files; choose another place")
+def _require_pgn(ways: Ways, folder: Path | None, settings: Settings) -> None:
+    if ways.pgn is not None:
+        require_writable(ways.pgn, GAMES, (settings.a, settings.b, settings.openings, *settings.files), folder)
 
 
 @contextlib.contextmanager

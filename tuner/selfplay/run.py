@@ -18,7 +18,7 @@ from games.contest import PLIES, RULES, PlayedGame
 from games.record import Game
 from games.streams import InputError
 from tuner.engine import load_engine, parameter_path
-from tuner.files import replace_file, require_writable
+from tuner.files import LEARNED, replace_file, require_writable
 from tuner.interrupt import interrupts
 from tuner.match.openings import Opening
 from tuner.parameters import write_parameters
@@ -46,9 +46,8 @@ class Result:
 
 def new_run(settings: Settings, folder: Path, workers: int, output: Path | None, quiet: bool = False) -> Result:
     """Learn from the beginning, in a folder."""
-    require_fresh(folder)
-    if output is not None:
-        require_writable(output, ())
+    require_fresh(folder, SECTION)
+    _require_output(output, folder, settings)
     with Display(quiet) as display:
         display.begin("starting")
         engine, parameters = load_engine(settings.start, settings.terms)
@@ -63,7 +62,7 @@ def new_run(settings: Settings, folder: Path, workers: int, output: Path | None,
         opening = openings_of(engine, settings, display.note)
         opening(0)
         with _seated(learner, workers) as seats:
-            begin_folder(folder)
+            begin_folder(folder, SECTION)
             replace_file(folder / START, parameter_path(settings.start).read_bytes())
             write_config(folder, SECTION, settings, "tuner " + shlex.join(sys.argv[1:]))
             return _run(learner, opening, seats, folder, output, display)
@@ -72,6 +71,7 @@ def new_run(settings: Settings, folder: Path, workers: int, output: Path | None,
 def resumed_run(folder: Path, workers: int, output: Path | None, games: int | None = None) -> Result:
     """Go on with the run in a folder, perhaps for more games than it was to have."""
     settings = read_config(folder, SECTION, Settings)
+    _require_output(output, folder, settings)
     with Display() as display:
         display.begin("starting")
         engine, parameters = load_engine(folder / START, settings.terms)
@@ -104,6 +104,11 @@ def method_text(settings: Settings) -> str:
     trace = "" if settings.trace is None else f", lambda {settings.trace:g}"
     gradient = "" if settings.gradient == "analytic" else f", {settings.gradient} of {settings.step:g} centipawns"
     return f"{settings.method}{trace}{gradient}"
+
+
+def _require_output(output: Path | None, folder: Path, settings: Settings) -> None:
+    if output is not None:
+        require_writable(output, LEARNED, (settings.start, settings.openings, *settings.opponents, *settings.terms), folder)
 
 
 def free_folder(base: str = "selfplay") -> Path:

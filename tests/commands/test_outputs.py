@@ -1,0 +1,259 @@
+"""Nothing is written over what a command reads, nor over what this program did not make: over all commands and options."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tests.commands.support import done, tictactoe_file, tuner
+from tests.games.support import REPOSITORY
+from tuner.engine import load_parameters
+from tuner.parameters import write_parameters
+
+CHESS = "--depth 1 --plies 6 --random-plies 0"
+# for each option that names a file: the command, what it reads, a suffix that it wants; all inputs look as if made here
+WRITERS = {
+    "tune -o": ("tune old.yaml games.ttt --prior none -o {out}", ["old.yaml", "games.ttt"], ".yaml"),
+    "tune --terms -o": ("tune full.yaml games.ttt --prior none --terms lines.py -o {out}", ["full.yaml", "lines.py"], ".yaml"),
+    "selfplay -o": (f"selfplay chess.yaml --games 2 --batch 2 {CHESS} --openings book.pgn --opponent other.yaml --run fresh "
+                    "-o {out}", ["chess.yaml", "book.pgn", "other.yaml"], ".yaml"),
+    "match --pgn": ("match chess.yaml other.yaml --games 2 --depth 1 --plies 6 --openings book.pgn --pgn {out}",
+                    ["chess.yaml", "other.yaml", "book.pgn"], ".pgn"),
+    "match uci: --pgn": (f"match random 'uci:{sys.executable} book.pgn' --games 2 --depth 1 --pgn {{out}}", ["book.pgn"], ".pgn"),
+    "export -o": ("export old.yaml --format c -o {out}", ["old.yaml"], ".h"),
+    "params -o": ("params old.yaml --add-missing --terms lines.py -o {out}", ["old.yaml", "lines.py"], ".yaml"),
+    "report -o": ("report tuned -o {out}", [], ".html"),
+}
+# the same for folders of datasets and of runs
+DATASETS = {
+    "dataset -o": ("dataset games.ttt --params old.yaml -o {out}", ["games.ttt", "old.yaml"]),
+    "dataset merge -o": ("dataset merge a.ds b.ds -o {out}", ["a.ds", "b.ds"]),
+    "dataset split -o": ("dataset split a.ds -o fresh {out} --held-out 0.3", ["a.ds"]),
+}
+RUNS = {
+    "tune": "tune old.yaml games.ttt --prior none -o fresh.yaml --run {out}",
+    "selfplay": f"selfplay chess.yaml --games 2 --batch 2 {CHESS} --run {{out}}",
+    "match": "match b.yaml a.yaml --games 2 --depth 1 --plies 6 --random-plies 0 --run {out}",
+}
+TERMS = '''from evalterms.term import Term
+from games.bits import popcount
+
+lines2 = Term("lines2")
+MARKS = lines2.parameter("marks")
+
+@lines2.counts
+def count_lines2(us, them, emit):
+    emit(MARKS, popcount(us.marks))
+'''
+
+
+def words(command: str, out: object) -> list[str]:
+    import shlex
+
+    return [word.format(out=out) for word in shlex.split(command)]
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory) -> Path:
+    """A folder with inputs, runs and datasets."""
+    folder = tmp_path_factory.mktemp("made")
+    before = os.getcwd()
+    os.chdir(folder)
+    try:
+        tictactoe_file(folder, 200)
+        (folder / "lines.py").write_text(TERMS)
+        done("tune", "tictactoe/classic", "games.ttt", "--prior", "none", "-o", "old.yaml", "--run", "tuned")
+        done("params", "old.yaml", "--terms", "lines.py", "--add-missing", "-o", "full.yaml")
+        chess = replace(load_parameters("material"), learned={"command": "tuner tune", "games": 300})
+        for name in ("chess.yaml", "other.yaml", "a.yaml", "b.yaml"):
+            write_parameters(folder / name, chess)
+        done("match", "random", "random", "--games", 4, "--plies", 8, "--pgn", "book.pgn", "--run", "matched")
+        done("selfplay", "chess.yaml", "--games", 2, "--batch", 2, *CHESS.split(), "--run", "played")
+        for name in ("a.ds", "b.ds"):
+            done("dataset", "games.ttt", "--params", "old.yaml", "-o", name)
+    finally:
+        os.chdir(before)
+    return folder
+
+
+@pytest.fixture
+def here(made, tmp_path, monkeypatch) -> Path:
+    shutil.copytree(made, tmp_path / "here")
+    monkeypatch.chdir(tmp_path / "here")
+    return tmp_path / "here"
+
+
+def contents(folder: Path) -> dict[str, bytes | None]:
+    """What every name stands for; None for a folder."""
+    return {str(path.relative_to(folder)): path.read_bytes() if path.is_file() else None for path in folder.rglob("*")
+            if not path.is_fifo()}
+
+
+def refused(here: Path, command: str, out: object) -> str:
+    before = contents(here)
+    ran = tuner(*words(command, out))
+    assert (ran.status, ran.out) == (2, ""), ran.err
+    line = ran.err.splitlines()[-1]
+    assert line.startswith(f"tuner: {out}: "), line
+    assert contents(here) == before
+    return line
+
+
+@pytest.mark.parametrize("writer", WRITERS)
+@pytest.mark.parametrize("way", ["itself", "link", "hard link", "long way"])
+def test_a_file_that_is_read_is_not_replaced_under_any_name(here, writer, way):
+    command, inputs, suffix = WRITERS[writer]
+    for i, name in enumerate(inputs):
+        out = Path(name)
+        if way == "link":
+            (out := Path(f"link{i}{suffix}")).symlink_to(name)
+        elif way == "hard link":
+            os.link(name, out := Path(f"hard{i}{suffix}"))
+        elif way == "long way":
+            out = Path("tuned") / ".." / name
+        assert "is read by this command and would be replaced; choose another name" in refused(here, command, out)
+
+
+@pytest.mark.parametrize("writer", WRITERS)
+def test_what_was_not_made_here_is_not_replaced(here, writer):
+    command, _, suffix = WRITERS[writer]
+    os.mkfifo("pipe" + suffix)
+    Path("folder" + suffix).mkdir()
+    shutil.copy(REPOSITORY / "params/chess/classic.yaml", "classic" + suffix)
+    Path("letter" + suffix).write_text("dear reader")
+    Path("alias" + suffix).symlink_to("letter" + suffix)
+    Path("round" + suffix).symlink_to("round" + suffix)
+    Path("device" + suffix).symlink_to("/dev/null")
+    # a game of somebody else behind ours
+    Path("more" + suffix).write_bytes(Path("book.pgn").read_bytes() + b'[Event "The match"]\n[Result "1-0"]\n\n1. e4 1-0\n\n')
+    for name, said in (("letter", "exists and is not "), ("alias", "exists and is not "), ("classic", "exists and is not "),
+                       ("more", "exists and is not "), ("folder", "is a folder"), ("pipe", "is a device or a pipe"),
+                       ("device", "is a device or a pipe"), ("round", "is a device or a pipe")):
+        assert said in refused(here, command, name + suffix), name
+    if suffix != ".html":  # pages lie there
+        assert "in the folder where a run keeps its own files" in refused(here, command, "played/new" + suffix)
+    assert "File name too long" in refused(here, command, "x" * 300 + suffix)
+    assert "no such folder to write" in tuner(*words(command, "nowhere/out" + suffix)).err
+    bundled = REPOSITORY / "params/chess/new"
+    assert "lies among the bundled" in refused(here, command, f"{bundled}{suffix}")
+    ran = tuner(*words(command, "a\0b" + suffix))
+    assert ran.status == 2 and ran.err.count("\n") == 1 and "zero byte" in ran.err
+
+
+@pytest.mark.parametrize("writer", [name for name in WRITERS if "uci:" not in name])
+def test_its_own_output_and_an_empty_file_are_replaced_and_a_link_stays_one(here, writer):
+    command, _, suffix = WRITERS[writer]
+    out, link = Path(f"out{suffix}"), Path(f"to{suffix}")
+    out.write_bytes(b"")
+    done(*words(command, out))
+    first = out.read_bytes()
+    assert first
+    shutil.rmtree("fresh", ignore_errors=True)
+    link.symlink_to(out)
+    done(*words(command, link))
+    assert link.is_symlink() and out.read_bytes()
+
+
+@pytest.mark.parametrize("form", ["c", "rust", "json", "uci", "spsa"])
+def test_an_export_replaces_an_export(here, form):
+    for _ in range(2):
+        done("export", "old.yaml", "--format", form, "-o", "out.txt")
+    Path("out.txt").write_text("pawn, int, 100, 50, 150, 5, 0.002\n")  # written by hand
+    assert "exists and is not an export" in refused(here, f"export old.yaml --format {form} -o {{out}}", "out.txt")
+
+
+@pytest.mark.parametrize("writer", DATASETS)
+def test_a_dataset_replaces_nothing_but_a_dataset_that_is_not_read(here, writer):
+    command, inputs = DATASETS[writer]
+    Path("link").symlink_to(inputs[0])
+    Path("letter").write_text("dear reader")
+    Path("site").mkdir()
+    Path("site/manifest.json").write_text('{"name": "a page", "icons": []}')  # as web applications have it
+    shutil.copytree("b.ds", "noted.ds")
+    Path("noted.ds/notes.txt").write_text("keep me")
+    os.mkfifo("pipe")
+    for name in (*inputs, "link"):
+        assert "is read by this command" in refused(here, command, name)
+    for name in ("letter", "site", "noted.ds", "pipe", "/dev/null", "."):
+        assert "exists and is not a dataset; choose another name" in refused(here, command, name)
+    shutil.copytree("b.ds", "out.ds")
+    Path("to.ds").symlink_to("out.ds")
+    assert "is a link to a dataset" in refused(here, command, "to.ds")
+    done(*words(command, "out.ds"))
+
+
+@pytest.mark.parametrize("kind", RUNS)
+def test_a_run_begins_in_a_new_or_empty_folder_only(here, kind):
+    command = RUNS[kind]
+    Path("full").mkdir()
+    Path("full/letter").write_text("dear reader")
+    Path("alias").symlink_to("full")
+    Path("gone").symlink_to("nowhere")
+    for name, said in ((".", "holds other files"), ("full", "holds other files (letter)"), ("alias", "holds other files"),
+                       ("a.yaml", "cannot be made a folder: File exists"), ("/dev/null", "cannot be made a folder: File exists"),
+                       ("gone", "a link that leads nowhere"), ("a.ds", "holds other files")):
+        assert said in refused(here, command, name), name
+    for other, name in (("tune", "tuned"), ("selfplay", "played"), ("match", "matched")):
+        said = refused(here, command, name)
+        if kind == other and kind != "tune":
+            assert f"holds a run already; go on with it by --resume {name}, or choose another folder" in said
+        else:
+            assert f"holds a run of `tuner {other}` already; choose another folder, or remove that one" in said
+    done("selfplay", "--resume", "played")
+    done("match", "--resume", "matched")
+    Path("empty").mkdir()
+    done(*words(command, "empty"))
+    Path("fresh.yaml").unlink(missing_ok=True)
+    done(*words(command, "new/deep"))
+
+
+@pytest.mark.parametrize("kind", ["selfplay", "match"])
+def test_a_folder_in_which_a_run_was_killed_before_it_began_is_taken_again(here, kind):
+    for names in (["lock"], ["lock", "start.yaml" if kind == "selfplay" else "a.yaml", ".config.yaml.77.tmp"]):
+        shutil.rmtree("begun", ignore_errors=True)
+        Path("begun").mkdir()
+        for name in names:
+            Path("begun", name).write_text("half")
+        done(*words(RUNS[kind], "begun"))
+    Path("strange").mkdir()
+    for name in ("lock", "letter"):
+        Path("strange", name).write_text("dear reader")
+    assert "holds what another run left (letter, lock)" in refused(here, RUNS[kind], "strange")
+
+
+def test_a_tune_that_fails_leaves_its_folder_as_it_was(here):
+    Path("empty").mkdir()
+    Path("draws.ttt").write_text("1/2-1/2 b2 a1 c1 a3 a2 c2 b3 b1 c3\n1/2-1/2 b2 a1 a3 c1 b1 b3 a2 c2 c3\n")
+    for folder in ("empty", "new"):
+        ran = tuner("tune", "old.yaml", "draws.ttt", "-o", "fresh.yaml", "--run", folder)
+        assert ran.status == 2 and "there is nothing to learn" in ran.err
+    assert list(Path("empty").iterdir()) == [] and not Path("new").exists()
+
+
+def test_what_a_killed_tune_leaves_is_told_and_two_cannot_work_in_one_folder(here):
+    """Held by a stream that is slower than the command, until it is killed."""
+    command = [sys.executable, "-m", "tuner", *words(RUNS["tune"].replace("games.ttt", "-"), "slow")]
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                               env={**os.environ, "PYTHONPATH": str(REPOSITORY)})
+    process.stdin.write(Path("games.ttt").read_bytes())
+    process.stdin.flush()
+    until = time.monotonic() + 60
+    while not (Path("slow").is_dir() and len(list(Path("slow").iterdir())) > 1) and time.monotonic() < until:
+        time.sleep(0.01)
+    assert "holds what another run left" in refused(here, RUNS["tune"], "slow")
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    process.stdin.close()
+    assert "from which nothing goes on; remove it, or choose another folder" in refused(here, RUNS["tune"], "slow")
+    shutil.rmtree("slow")
+    done(*words(RUNS["tune"], "slow"))
+    assert json.loads(Path("slow/history.jsonl").read_text().splitlines()[0])["iteration"] == 0
