@@ -224,7 +224,7 @@ class _Reader:
         return Parameters(
             self.game, self.layout, stages, weights, scale, self.names(top.get("fixed"), "fixed", stages),
             self.bounds(top.get("bounds"), stages), self.prior(top.get("prior"), stages), errors,
-            _plain(top["learned"]) if "learned" in top else {})
+            {name: _plain(node) for name, node in self.mapping(top["learned"], "learned").items()} if "learned" in top else {})
 
 
 def _shown(node: Node) -> str:

@@ -35,7 +35,9 @@ def read_config(folder: Path, section: str, kind: type) -> Any:
     except FileNotFoundError:
         raise InputError(f"{folder}: holds no {section} (no {CONFIG}); start one with --run {folder}") from None
     except (OSError, ValueError, yaml.YAMLError) as problem:
-        raise InputError(f"{path}: cannot be read: {problem}") from None
+        raise InputError(f"{path}: cannot be read: {str(problem).partition(chr(10))[0]}") from None
+    except RecursionError:
+        raise InputError(f"{path}: nested too deep, expected the settings of a {section}") from None
     found = plain.get(section) if isinstance(plain, dict) else None
     if not isinstance(found, dict) or set(found) != {field.name for field in fields(kind)}:
         raise InputError(f"{path}: not the settings of a {section} of this version; start another with --run")

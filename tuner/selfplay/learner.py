@@ -60,7 +60,7 @@ class Learner:
         gradient = np.where(self.free, rows.sums(errors * (1 - values**2)), 0.0)
         change = self.rate * rule.step(self.state, gradient, len(values), batches)
         self.weights = np.clip(self.weights + np.where(self.free, change, 0.0), self.low, self.high)
-        keep = min(settings.average, (1 + batches) / (10 + batches))
+        keep = kept_share(settings, batches)
         self.average = keep * self.average + (1 - keep) * self.weights
         self._remember(batches)
         leaves = sum(len(lesson.known) for lesson in lessons)
@@ -70,10 +70,8 @@ class Learner:
 
     @property
     def rate(self) -> float:
-        """The learning rate now: it falls as 1 / (1 + batches / decay), to a floor."""
-        settings = self.settings
-        start = self.rule.rate if settings.rate is None else settings.rate
-        return start * max(settings.floor, 1 / (1 + self.batches / settings.decay))
+        """The learning rate now."""
+        return learning_rate(self.settings, self.batches)
 
     def _remember(self, batches: int) -> None:
         """Keep what games that are yet to be played will need; threads see the number of batches last."""
@@ -81,6 +79,17 @@ class Learner:
         kept = {**self.kept, batches: self.average}
         self.kept = {batch: weights for batch, weights in kept.items() if batch >= oldest or batch % spacing_at(oldest) == 0}
         self.batches = batches
+
+
+def learning_rate(settings: Settings, batches: int) -> float:
+    """The learning rate after so many batches: it falls as 1 / (1 + batches / decay), to a floor."""
+    start = RULES[settings.rule].rate if settings.rate is None else settings.rate
+    return start * max(settings.floor, 1 / (1 + batches / settings.decay))
+
+
+def kept_share(settings: Settings, batches: int) -> float:
+    """How much of the average stays when the weights of batch 1, 2, ... come in: its window grows with the run."""
+    return min(settings.average, (1 + batches) / (10 + batches))
 
 
 def spacing_at(batches: int) -> int:
