@@ -11,6 +11,7 @@ from tuner import __version__
 from tuner.files import replace_file
 
 HISTORY, CONFIG, LOCK = "history.jsonl", "config.yaml", "lock"
+LARGEST, DEEPEST = 4 << 20, 12  # bytes of settings, and how deep they may be nested
 
 
 def write_config(folder: Path, section: str, settings: Any, command: str | None = None) -> None:
@@ -25,19 +26,33 @@ def write_config(folder: Path, section: str, settings: Any, command: str | None 
                                                  sort_keys=False, allow_unicode=True))
 
 
-def read_config(folder: Path, section: str, kind: type) -> Any:
-    """The settings of the run in a folder, as the dataclass `kind`; InputError if there is none."""
+def read_plain(path: Path) -> Any:
+    """The plain data of a file of settings; FileNotFoundError if there is none, InputError for what no run has written."""
     import yaml
 
-    path = folder / CONFIG
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
-        plain = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise InputError(f"{folder}: holds no {section} (no {CONFIG}); start one with --run {folder}") from None
+        if path.stat().st_size > LARGEST:
+            raise InputError(f"{path}: {path.stat().st_size:,} bytes, expected settings of at most {LARGEST:,}")
+        text, depth = path.read_text(encoding="utf-8"), 0
+        for event in yaml.parse(text, Loader=loader):
+            depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+            if isinstance(event, yaml.AliasEvent) or depth > DEEPEST:
+                raise InputError(f"{path}:{event.start_mark.line + 1}: an alias, or nested too deep; expected settings of a run")
+        return yaml.load(text, Loader=loader)  # the safe loader, in C where there is one
+    except (FileNotFoundError, NotADirectoryError, InputError):
+        raise
     except (OSError, ValueError, yaml.YAMLError) as problem:
         raise InputError(f"{path}: cannot be read: {str(problem).partition(chr(10))[0]}") from None
-    except RecursionError:
-        raise InputError(f"{path}: nested too deep, expected the settings of a {section}") from None
+
+
+def read_config(folder: Path, section: str, kind: type) -> Any:
+    """The settings of the run in a folder, as the dataclass `kind`; InputError if there is none."""
+    path = folder / CONFIG
+    try:
+        plain = read_plain(path)
+    except (FileNotFoundError, NotADirectoryError):
+        raise InputError(f"{folder}: holds no {section} (no {CONFIG}); start one with --run {folder}") from None
     found = plain.get(section) if isinstance(plain, dict) else None
     if not isinstance(found, dict) or set(found) != {field.name for field in fields(kind)}:
         raise InputError(f"{path}: not the settings of a {section} of this version; start another with --run")

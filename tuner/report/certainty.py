@@ -39,12 +39,12 @@ class Certainty:
 def certainty_of(found: Comparison) -> Certainty:
     """By standard errors, as `tuner diff` judges changes; unknown throughout where there are none."""
     marks = np.full(found.change[0].shape, UNKNOWN, dtype=object)
-    evidence, learned = found.evidence, found.files[1].standard_errors
+    evidence = found.evidence
     if found.known[0]:
         marks[:] = UNIDENTIFIED
         marks[evidence.tested[0]] = CHANCE
         marks[evidence.significant[0]] = SURE
-        marks[(evidence.error[0] == 0) | (learned == 0 if learned is not None else False)] = HELD
+        marks[evidence.error[0] == 0] = HELD
     said = "".join(f"{line[0].upper()}{line[1:]}. " for line in errors_used(found)).rstrip()
     if not found.known[0]:
         return Certainty(marks, said)

@@ -12,8 +12,7 @@ FINDINGS = "findings.json"
 LARGEST = 64 << 20  # bytes
 MOST_PHASES = 1000
 
-BIN = {name: Needed(NUMBER) if name in ("predicted", "actual") else NUMBER for name in ("predicted", "actual", "low", "high")} | {
-    "positions": COUNT, "games": COUNT}
+BIN = {name: Needed(NUMBER, null=True) for name in ("predicted", "actual", "low", "high")} | {"positions": COUNT, "games": COUNT}
 SIDES = {"before": [BIN], "after": [BIN]}
 CHANGE = {"difference": NUMBER, "low": NUMBER, "high": NUMBER}
 GAME = {"file": Needed(TEXT), "number": WHOLE, "outcome": NUMBER, "positions": COUNT, "predicted": NUMBER, "loss": NUMBER}
@@ -30,14 +29,14 @@ SHAPES = {
     "calibration": {"results": SIDES, "targets": SIDES},
     "identifiability": {
         **{name: COUNT for name in ("free", "rank", "condition", "effective")}, "never": [Needed(TEXT)],
-        "null_directions": [Needed({"numbers": [Needed(TEXT)], "text": TEXT})],
-        "rare": [Needed({"parameter": Needed(TEXT), "positions": COUNT})],
-        "collinear": [Needed({"a": Needed(TEXT), "b": Needed(TEXT), "correlation": NUMBER})]},
-    "summary": {"results": {name: COUNT for name in ("win", "draw", "loss")}, "phases": [COUNT], "files": [Needed({
-        "file": Needed(TEXT), "games": COUNT, "positions": COUNT, "loss_before": NUMBER, "loss_after": NUMBER, "sha256": TEXT})]},
-    "misjudged": {"games": [Needed(GAME)], "positions": [Needed(GAME | {"file": TEXT, "position": Needed(TEXT)})]},
+        "null_directions": [{"numbers": [Needed(TEXT)], "text": TEXT}],
+        "rare": [{"parameter": Needed(TEXT), "positions": COUNT}],
+        "collinear": [{"a": Needed(TEXT), "b": Needed(TEXT), "correlation": NUMBER}]},
+    "summary": {"results": {name: COUNT for name in ("win", "draw", "loss")}, "phases": [COUNT], "files": [{
+        "file": Needed(TEXT), "games": COUNT, "positions": COUNT, "loss_before": NUMBER, "loss_after": NUMBER, "sha256": TEXT}]},
+    "misjudged": {"games": [GAME], "positions": [GAME | {"file": TEXT, "position": Needed(TEXT)}]},
     "draws": {"model": TEXT, "width": Each(NUMBER), "errors": Each(NUMBER),
-              "candidates": [Needed({"model": Needed(TEXT), "held_out": NUMBER})]},
+              "candidates": [{"model": Needed(TEXT), "held_out": NUMBER}]},
     "advice": [Needed(TEXT)],
 }
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-import yaml
-
 from games.record import Game, find
 from games.streams import InputError
 from tuner.diff import Comparison, compare
@@ -16,7 +14,7 @@ from tuner.report.findings import read_findings
 from tuner.report.history import read_history
 from tuner.report.matches import Match, read_match
 from tuner.report.shapes import COUNT, MAYBE, NUMBER, Each, Needed
-from tuner.runs import CONFIG, HISTORY
+from tuner.runs import CONFIG, HISTORY, read_plain
 
 TUNE, SELFPLAY, MATCH = "tune", "selfplay", "match"
 START, LEARNED = "start.yaml", "params.yaml"
@@ -25,7 +23,6 @@ LINES = {  # of the history of each kind
     SELFPLAY: {"batch": Needed(COUNT), "games": Needed(COUNT), "values": Needed(Each(Needed(NUMBER))),
                **{name: COUNT for name in ("cpu_seconds", "draws", "broken_off", "plies", "duplicates", "squares", "step",
                                            "drift", "static")}}}
-LARGEST = 4 << 20  # bytes of settings
 
 
 @dataclass(frozen=True)
@@ -56,7 +53,7 @@ class Run:
 
 def gather(folder: Path, match_folders: list[Path]) -> Run:
     """Everything that a page shows; InputError for a folder that holds no run, and for files that are damaged."""
-    config = read_plain(folder)
+    config = settings_of(folder)
     kind = next((kind for kind in (MATCH, SELFPLAY, TUNE) if isinstance(config.get(kind), dict)), None)
     if kind is None and isinstance(config.get("options"), dict):
         kind = TUNE
@@ -81,25 +78,15 @@ def gather(folder: Path, match_folders: list[Path]) -> Run:
     return Run(*common, history, read_findings(folder), matches, find(learned.game), compare((initial, learned)), started)
 
 
-def read_plain(folder: Path) -> dict:
+def settings_of(folder: Path) -> dict:
     """The settings of whatever run is in a folder."""
-    path = folder / CONFIG
     try:
-        if path.stat().st_size > LARGEST:
-            raise InputError(f"{path}: {path.stat().st_size:,} bytes, expected settings of at most {LARGEST:,}")
-        text = path.read_text(encoding="utf-8")
-        if any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(text, Loader=yaml.SafeLoader)):
-            raise InputError(f"{path}: has anchors and aliases, expected plain settings")
-        plain = yaml.safe_load(text)
+        plain = read_plain(folder / CONFIG)
     except (FileNotFoundError, NotADirectoryError):
         what = "holds no run" if folder.is_dir() else "no such folder"
         raise InputError(f"{folder}: {what} (no {CONFIG}); expected what tune, selfplay or match leave with --run") from None
-    except (OSError, ValueError, yaml.YAMLError) as problem:
-        raise InputError(f"{path}: cannot be read: {str(problem).partition(chr(10))[0]}") from None
-    except RecursionError:
-        raise InputError(f"{path}: nested too deep, expected settings of a run") from None
     if not isinstance(plain, dict):
-        raise InputError(f"{path}: not the settings of a tune, selfplay or match run")
+        raise InputError(f"{folder / CONFIG}: not the settings of a tune, selfplay or match run")
     return plain
 
 

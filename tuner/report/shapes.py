@@ -25,9 +25,10 @@ class Kind:
 
 @dataclass(frozen=True)
 class Needed:
-    """The shape of a key that has to be there, and not null."""
+    """The shape of a key that has to be there, and may be null only if that is said."""
 
     shape: Shape
+    null: bool = False
 
 
 @dataclass(frozen=True)
@@ -53,10 +54,10 @@ def _finite(value: object) -> bool:
     return _number(value) and not math.isnan(value)
 
 
-NUMBER = Kind("a number or null", _finite)
-MAYBE = Kind("a number, NaN or null", _number)  # what is not known of a fit is NaN in its history
-COUNT = Kind("a number that is not negative", lambda value: _finite(value) and value >= 0)
-WHOLE = Kind("a whole number that is not negative", lambda value: _finite(value) and value >= 0 and value == int(value))
+NUMBER = Kind("a number", _finite)
+MAYBE = Kind("a number or NaN", _number)  # what is not known of a fit is NaN in its history
+COUNT = Kind("a number of 0 or more", lambda value: _finite(value) and value >= 0)
+WHOLE = Kind("a whole number of 0 or more", lambda value: _finite(value) and value >= 0 and value == int(value))
 OUTCOME = Kind("-1, 0 or 1", lambda value: _finite(value) and value in (-1, 0, 1))
 TEXT = Kind("a text", lambda value: isinstance(value, str))
 YES = Kind("true or false", lambda value: isinstance(value, bool))
@@ -67,8 +68,8 @@ def require(place: str, value: object, shape: Shape, where: str) -> None:
     """InputError that starts with `place` and names the part `where`, unless the value has the shape; null is nothing, and
     keys that no shape names may be anything."""
     if isinstance(shape, Needed):
-        if value is None:
-            _fail(place, where, value, "something")
+        if value is None and not shape.null:
+            _fail(place, where, value, shape.shape.name if isinstance(shape.shape, Kind) else "an object")
         shape = shape.shape
     if value is None:
         return
@@ -89,6 +90,8 @@ def require(place: str, value: object, shape: Shape, where: str) -> None:
         if isinstance(shape, Exactly) and len(value) != shape.length:
             _fail(place, where, value, f"{shape.length} items")
         for i, item in enumerate(value):
+            if item is None and isinstance(inner, dict):
+                _fail(place, f"{where}[{i}]", item, "an object")
             require(place, item, inner, f"{where}[{i}]")
 
 
@@ -98,5 +101,6 @@ def _fail(place: str, where: str, value: object, expected: str) -> None:
 
 def shown(value: object) -> str:
     """A value in few words."""
-    return {dict: "an object", list: f"a list of {len(value)}" if isinstance(value, list) else ""}.get(
-        type(value)) or json.dumps(value)[:40]
+    if isinstance(value, list):
+        return f"a list of {len(value)}"
+    return "an object" if isinstance(value, dict) else json.dumps(value)[:40]
