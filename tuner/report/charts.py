@@ -34,7 +34,6 @@ LINES = {  # how each kind of line looks
     "learned": {"color": COLOURS["accent"], "marker": "o", "markersize": 3},
     "line": {"color": COLOURS["accent"]},
     "contrast": {"color": COLOURS["contrast"]},
-    "limit": {"color": COLOURS["muted"], "linestyle": (0, (1, 2)), "linewidth": 0.8, "marker": ""},
     "zero": {"color": COLOURS["muted"], "linestyle": (0, (4, 2.5)), "linewidth": 1.0},
     "initial": {"color": COLOURS["muted"], "linestyle": (0, (4, 2.5)), "linewidth": 1.2},
     "second": {"color": COLOURS["contrast"], "marker": "s", "markersize": 3},

@@ -59,8 +59,8 @@ def curves(found: Comparison, certainty: Certainty) -> list[Chart]:
             band = {} if errors is None else {"low": after[s] - errors[s], "high": after[s] + errors[s]}
             said = ", ".join(f"{i}: {b:.0f} to {a:.0f}" for i, (b, a) in enumerate(zip(before[s], after[s], strict=True)))
             lost = np.isnan(errors[s]) if errors is not None else np.zeros(place.size, np.bool_)
-            lines = [Series("limit", x, before[s] + end) for end in (noise, -noise)] if noise is not None else []
-            lines += [Series("initial", x, before[s]), Series("learned", x, np.where(lost, np.nan, after[s]), **band)]
+            around = {} if noise is None else {"low": before[s] - noise, "high": before[s] + noise}
+            lines = [Series("initial", x, before[s], **around), Series("learned", x, np.where(lost, np.nan, after[s]), **band)]
             if lost.any():
                 lines.append(Series("unknown", x[lost], after[s][lost]))
             charts.append(line_chart(name, "place in the list", "centipawns", lines,

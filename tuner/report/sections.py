@@ -187,7 +187,7 @@ def _lists(run: Run, sure: Certainty) -> Section | None:
     if run.learned.standard_errors is not None:
         key = [("learned", "learned, with its 95 % interval"), ("initial", "initial"), ("ring", "not identified")]
     elif sure.noise is not None:
-        key = [("learned", "learned"), ("initial", "initial; between the dotted lines, changes may be noise")]
+        key = [("learned", "learned"), ("initial", "initial"), ("swatch band", "may be noise")]
     return Section("lists", "Lists", "charts", {"charts": charts, "key": key, "small": True}) if charts else None
 
 
