@@ -43,6 +43,11 @@ class Comparison:
         """Whether changes have errors other than those of the numbers that changed."""
         return self.files[0].standard_errors is not None
 
+    @cached_property
+    def known(self) -> list[bool]:
+        """For each file after the first: whether its changes have errors."""
+        return [errors_known(self.files[0], p) for p in self.files[1:]]
+
     def places(self, grids: bool) -> list[Place]:
         """Tables, or else single numbers and lists."""
         return [place for place in self.layout.places if (len(place.shape) == 2) == grids]
@@ -61,9 +66,40 @@ def compare(files: Sequence[Parameters]) -> Comparison:
     if first.stages != others[0].stages:
         first = untapered(first) if len(others[0].stages) == 1 else tapered(first, others[0].stages)
     change = np.round([p.weights - first.weights for p in others], 4)
-    error = np.array([error_of_change(first.standard_errors, p.standard_errors, p.weights.shape) for p in others])
+    error = np.array([error_of_change(first.standard_errors, p.standard_errors, p.weights.shape) if errors_known(first, p)
+                      else np.full(p.weights.shape, np.nan) for p in others])
     furthest = np.array([max(reach(first), reach(p)) for p in others])[:, None, None]
     return Comparison((first, *others), change, weigh(change, error, furthest))
+
+
+def errors_known(first: Parameters, other: Parameters) -> bool:
+    """Whether changes between two files have errors. Both files' errors count; a file that has none counts as exact if it
+    is the first, or was written by hand, but not if it was learned without any, as from self-play."""
+    if other.standard_errors is None:
+        return first.standard_errors is not None and not other.learned
+    return True
+
+
+def errors_used(found: Comparison) -> list[str]:
+    """Which errors the changes are judged by, in sentences."""
+    first, *others = found.files
+    if not any(found.known):
+        lost = [p for p in others if p.standard_errors is None and p.learned]
+        return ["the learned file has no standard errors, so which of its changes are chance is not known" if lost else
+                "none of the files has standard errors, so nothing tells which changes are more than chance"]
+    lines, errors = [], [p for p in others if p.standard_errors is not None]
+    if not found.own_errors:
+        lines.append("errors of changes are those of the learned file; the initial one has none and counts as exact")
+    elif not errors:
+        lines.append("errors of changes are those of the initial file; the other has none and counts as exact")
+    else:
+        lines.append("errors of changes are sqrt(a^2 + b^2) of both files' errors, which assumes different games")
+        name = shared_sources([first, *errors])
+        if name is not None:
+            lines.append(f"but two of these files were learned from {name}: errors of changes are rough, and likely too large")
+    if not all(found.known):
+        lines.append("a file that was learned without standard errors has no marks: which of its changes are chance is not known")
+    return lines
 
 
 def differences(found: Comparison, supported: bool = False) -> dict:

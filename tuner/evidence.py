@@ -55,7 +55,7 @@ def weigh(change: np.ndarray, error: np.ndarray, reach: float | np.ndarray = NOR
 
 
 def error_of_change(before: np.ndarray | None, after: np.ndarray | None, shape: tuple[int, ...]) -> np.ndarray:
-    """Standard errors of differences of independent numbers; a file without errors is taken as exact, two say nothing."""
+    """Standard errors of differences of independent numbers; numbers without errors are exact, but not those of both."""
     if before is None and after is None:
         return np.full(shape, np.nan)
     return np.hypot(0.0 if before is None else before, 0.0 if after is None else after)

@@ -23,7 +23,7 @@ BEGINNINGS = re.compile(r"lock|start\.yaml|[ab]\.yaml|\..*\.tmp")  # what is in 
 KINDS = re.compile(rb"^(match|selfplay|options):", re.MULTILINE)  # sections of CONFIG; options are those of tune
 MADE = re.compile(r"lock|games|merged|(results|positions)\.npy|(start|params|config)\.yaml|history\.jsonl|findings\.json|"
                   r"\..*\.(tmp|old)")  # by tune
-LARGEST_CONFIG = 1 << 22
+LARGEST, DEEPEST = 4 << 20, 12  # bytes of settings, and how deep they may be nested
 
 
 def write_config(folder: Path, section: str, settings: Any, command: str | None = None) -> None:
@@ -38,18 +38,32 @@ def write_config(folder: Path, section: str, settings: Any, command: str | None 
                                                  sort_keys=False, allow_unicode=True))
 
 
+def read_plain(path: Path) -> Any:
+    """The plain data of a file of settings; FileNotFoundError if there is none, InputError for what no run has written."""
+    import yaml
+
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    try:
+        text, depth = read_whole(path, LARGEST, "settings").decode("utf-8"), 0
+        for event in yaml.parse(text, Loader=loader):
+            depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+            if isinstance(event, yaml.AliasEvent) or depth > DEEPEST:
+                raise InputError(f"{path}:{event.start_mark.line + 1}: an alias, or nested too deep; expected settings of a run")
+        return yaml.safe_load(text)
+    except (FileNotFoundError, NotADirectoryError, InputError):
+        raise
+    except (OSError, ValueError, yaml.YAMLError, RecursionError) as problem:
+        raise InputError(f"{path}: cannot be read: {str(problem).partition(chr(10))[0]}") from None
+
+
 def read_config(folder: Path, section: str, kind: type) -> Any:
     """The settings of the run in a folder, as the dataclass `kind`, whose `require_sense` raises ValueError for values that its
     types allow and the command does not; InputError if there is none."""
-    import yaml
-
     path = folder / CONFIG
     try:
-        plain = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
+        plain = read_plain(path)
+    except (FileNotFoundError, NotADirectoryError):
         raise InputError(f"{folder}: holds no {section} (no {CONFIG}); start one with --run {folder}") from None
-    except (OSError, ValueError, yaml.YAMLError, RecursionError) as problem:
-        raise InputError(f"{path}: cannot be read: {problem}") from None
     found = plain.get(section) if isinstance(plain, dict) and isinstance(plain.get("command"), str) else None
     if not isinstance(found, dict) or set(found) != {field.name for field in fields(kind)}:
         raise InputError(f"{path}: not the settings of a {section} of this version; start another with --run")
@@ -129,7 +143,7 @@ def require_fresh(folder: Path, section: str | None = None) -> None:
 def _kind_of(folder: Path) -> str | None:
     """The command whose run a folder holds, if its settings tell."""
     try:
-        found = KINDS.search(read_whole(folder / CONFIG, LARGEST_CONFIG, "settings"))
+        found = KINDS.search(read_whole(folder / CONFIG, LARGEST, "settings"))
     except (InputError, OSError):
         return None
     return {"options": "tune"}.get(kind := found[1].decode(), kind) if found else None

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tuner.diff import Comparison, on_board, percent, shared_sources
+from tuner.diff import Comparison, errors_used, on_board, percent
 from tuner.headline import headline
 from tuner.layout import Place
 from tuner.quantile import reach
@@ -104,7 +104,7 @@ def _heads(found: Comparison, s: int) -> list[str]:
     """Headings of the cells that a stage has."""
     first, *others = found.files
     if found.is_pair:
-        ends = ["+/-"] if others[0].standard_errors is not None or found.own_errors else []
+        ends = ["+/-"] if found.known[0] else []
         return ([found.stages[s], "+/-", "learned", "+/-", "change", "%", *ends] if found.own_errors else
                 [found.stages[s], "learned", "change", "%", *ends])
     heads = ["A", "+/-"] if found.own_errors else ["A"]
@@ -125,9 +125,10 @@ def _cells(found: Comparison, view: View, s: int, i: int) -> list[str]:
         else:
             part = percent(values[0], change)
             middle = [signed(change) + MARK * bool(marks[0, s, i]), (signed(part, 0) or "0") if signed(change) else ""]
+        ends = [_error(error)] if found.known[0] else []
         if found.own_errors:
-            return [number(values[0]), _error(errors[0]), number(values[1]), _error(errors[1]), *middle, _error(error)]
-        return [number(values[0]), number(values[1]), *middle, *([] if errors[1] is None else [_error(errors[1])])]
+            return [number(values[0]), _error(errors[0]), number(values[1]), _error(errors[1]), *middle, *ends]
+        return [number(values[0]), number(values[1]), *middle, *ends]
     cells = [number(values[0]), *([] if errors[0] is None else [_error(errors[0])])]
     for k, (value, error) in enumerate(zip(values[1:], errors[1:], strict=True)):
         dotted = view.supported and not marks[k, s, i]
@@ -167,7 +168,7 @@ def _blocks(found: Comparison, view: View, s: int, place: Place) -> list[tuple[s
     if found.is_pair:
         blocks = [("initial", grid(0, weights[0], plain)), ("learned", grid(1, weights[1], plain)),
                   ("change", grid(1, found.change[0, s], moved))]
-        if found.own_errors or found.files[1].standard_errors is not None:
+        if found.known[0]:
             errors = (found.evidence.reach * found.evidence.error)[0, s]
             blocks.append(("+/-", grid(1, errors, lambda error, marked: _error(error, 0))))
         return blocks
@@ -180,11 +181,8 @@ def _notes(found: Comparison, view: View, hidden: int) -> list[str]:
     """What the marks mean, and what is not shown."""
     evidence, notes = found.evidence, []
     tested = int(evidence.tested.sum())
-    errors = [p for p in found.files if p.standard_errors is not None]
-    if errors:
+    if any(p.standard_errors is not None for p in found.files):
         notes.append(f"+/- is a 95 % interval; {UNIDENTIFIED} not identified: the games do not tell the number; held: not learnt")
-    else:
-        notes.append("none of the files has standard errors, so nothing tells which changes are more than chance")
     if tested and view.supported:
         notes.append(f"{MARK} {int(evidence.supported.sum()):,} of {tested:,} changes are more than chance explains; of such at "
                      "most 5 % are false on average\n"
@@ -192,11 +190,7 @@ def _notes(found: Comparison, view: View, hidden: int) -> list[str]:
     elif tested:
         notes.append(f"{MARK} more than {np.max(evidence.reach):.2f} standard errors: {int(evidence.significant.sum()):,} of "
                      f"{tested:,} changes; by chance up to {0.05 * tested:.0f}, see --significant")
-    if found.own_errors and len(errors) > 1:
-        notes.append("errors of changes are sqrt(a^2 + b^2) of both files' errors, which assumes different games")
-        name = shared_sources(errors)
-        if name is not None:
-            notes.append(f"but two of these files were learned from {name}: errors of changes, and {MARK}, are only rough")
+    notes += errors_used(found)
     if hidden and view.supported:
         notes.append(f"{hidden} single numbers are not shown; in tables {UNSUPPORTED} is a number without such a change")
     elif hidden:

@@ -37,7 +37,7 @@ def test_selfplay_and_a_match_become_pages(tmp_path):
     result = json.loads(done("report", tmp_path / "run", "--match", tmp_path / "match", "--json").out)
     assert result["kind"] == "selfplay" and {"match-1", "learning", "tables"} <= set(result["sections"])
     page = (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
-    assert "Elo of params" in page and "4 games, depth 1" in page
+    assert "whether params is better than material" in page and "4 games, depth 1, 8 random plies" in page
     assert json.loads(done("report", tmp_path / "match", "--json").out)["sections"] == ["match-1", "repeat"]
 
 
@@ -76,9 +76,10 @@ LINE = b'{"iteration": 0, "objective": 0.46}\n'
     ("findings.json", b"{", "findings.json: cannot be read"),
     ("findings.json", b"[]", "findings.json: not what tune writes"),
     ("findings.json", b'{"ratios": {"a": 1}}', "findings.json: ratios is an object, expected a list"),
-    ("findings.json", b'{"calibration": {"after": [{"predicted": 1}]}}', "findings.json: calibration.after[0] lacks 'actual'"),
+    ("findings.json", b'{"calibration": {"results": {"after": [{"predicted": 1}]}}}',
+     "findings.json: calibration.results.after[0] lacks 'actual'"),
     ("findings.json", b'{"advice": [3]}', "findings.json: advice[0] is 3, expected a text"),
-    ("findings.json", b'{"summary": {"phases": ["many"]}}', 'summary.phases[0] is "many", expected a number or null'),
+    ("findings.json", b'{"summary": {"phases": ["many"]}}', 'summary.phases[0] is "many", expected a number of 0 or more'),
 ])
 def test_a_run_that_is_damaged_is_told_in_one_line(tmp_path, name, content, said):
     folder = damaged(tune_run(tmp_path / "run", "tictactoe/classic", findings(positions=[])), name, content)

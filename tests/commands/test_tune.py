@@ -59,7 +59,8 @@ def test_a_learned_file_loads_and_says_where_it_comes_from(learned, small_pgn, s
     assert parameters.weights.shape == parameters.standard_errors.shape == (2, engine.layout.size)
     assert (parameters.weights != load_parameters("classic").weights).mean() > 0.3
     note = yaml.safe_load(path.read_text())["learned"]
-    assert note == {key: value for key, value in said.items() if key not in ("output", "advice", "compare", "match")} and said["output"] == str(path)
+    beside = ("output", "advice", "compare", "match")
+    assert note == {key: value for key, value in said.items() if key not in beside} and said["output"] == str(path)
     assert note["data"] == small_dataset.manifest["sources"] and note["data"][0]["file"] == small_pgn.name
     assert note["games"] + note["held_out_games"] == small_dataset.games
     assert note["positions"] + note["held_out_positions"] == small_dataset.positions

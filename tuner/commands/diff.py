@@ -32,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> dict:
     from games.streams import InputError
-    from tuner.diff import compare, differences
+    from tuner.diff import compare, differences, errors_known
     from tuner.engine import load_parameters, parameter_path
     from tuner.parameters import listed, missing_parameters
 
@@ -52,7 +52,7 @@ def run(arguments: argparse.Namespace) -> dict:
         if p.stages != files[1].stages:
             raise InputError(f"{name} has the stages {list(p.stages)}, but {names[1]} has {list(files[1].stages)}; "
                              "compare each with the first")
-        if arguments.significant and p.standard_errors is None and files[0].standard_errors is None:
+        if arguments.significant and not errors_known(files[0], p):
             raise InputError(f"{name}: no standard_errors, without which nothing is significant; expected a learned file, "
                              "as `tuner tune` writes it")
     found = compare(files)

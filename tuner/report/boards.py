@@ -6,14 +6,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tuner.diff import Comparison
 from tuner.layout import Place
-from tuner.parameters import Parameters
-from tuner.quantile import NORMAL
+from tuner.report.certainty import CHANCE, HELD, NOISE, SURE, UNIDENTIFIED, Certainty
 from tuner.report.text import number, signed
 
 STRONGEST = 0.9  # opacity of the largest number of a board
 LEAST = 0.5  # centipawns, a difference that is written as one
-WEAK = 0.3  # how much of its colour a difference keeps that may be chance
+WEAK = 0.3  # how much of its colour a number keeps whose change may be chance
 
 
 @dataclass(frozen=True)
@@ -46,54 +46,53 @@ class Table:
     boards: list[Board]
 
 
-def tables(initial: Parameters, learned: Parameters) -> list[Table]:
+def tables(found: Comparison, certainty: Certainty) -> list[Table]:
     """All parameters with rows and columns, stage by stage."""
-    return [_table(place, s, stage, initial, learned) for place in learned.layout.places if len(place.shape) > 1
-            for s, stage in enumerate(learned.stages)]
+    return [_table(found, certainty, place, s) for place in found.layout.places if len(place.shape) > 1
+            for s in range(len(found.stages))]
 
 
-def _table(place: Place, s: int, stage: str, initial: Parameters, learned: Parameters) -> Table:
+def _table(found: Comparison, certainty: Certainty, place: Place, s: int) -> Table:
     shape = (-1, place.shape[-1])
-    before, after = (p.weights[s, place.columns].reshape(shape) for p in (initial, learned))
-    errors = np.zeros(before.shape) if learned.standard_errors is None else \
-        learned.standard_errors[s, place.columns].reshape(shape)
+    before, after = (p.weights[s, place.columns].reshape(shape) for p in found.files)
+    change, errors, marks = (array[s, place.columns].reshape(shape) for array in (
+        found.change[0], (found.evidence.reach * found.evidence.error)[0], certainty.marks))
     labels = np.array(place.labels()).reshape(shape)
-    change = after - before
-    known = learned.standard_errors is not None
-    most = max(np.abs(before).max(), np.abs(after).max())
+    most, furthest = float(max(np.abs(before).max(), np.abs(after).max())), float(np.abs(change).max())
     boards = []
-    furthest = np.abs(change).max()
-    furthest = furthest if furthest >= LEAST else 0.0
-    for kind, numbers, largest in (("initial", before, most), ("learned", after, most), ("difference", change, furthest)):
-        rows = []
-        for i in range(len(numbers) - 1, -1, -1):
-            rows.append([_cell(kind, float(numbers[i, j]), float(largest), float(errors[i, j]) if known else None,
-                               _said(labels[i, j], before[i, j], after[i, j], float(errors[i, j]) if known else None))
-                         for j in range(numbers.shape[1])])
-        boards.append(Board(kind, rows, float(largest)))
-    return Table(place.path, stage if len(learned.stages) > 1 else "", boards)
+    for kind, numbers, largest in (("initial", before, most), ("learned", after, most),
+                                   ("difference", change, furthest if furthest >= LEAST else 0.0)):
+        rows = [[_cell(kind, float(numbers[i, j]), largest, _faint(kind, marks[i, j], float(numbers[i, j]), certainty),
+                       f"{labels[i, j]}: {number(before[i, j])} → {number(after[i, j])}, "
+                       f"{signed(change[i, j]) or 'unchanged'}{error_text(marks[i, j], float(errors[i, j]))}")
+                 for j in range(numbers.shape[1])] for i in range(len(numbers) - 1, -1, -1)]
+        boards.append(Board(kind, rows, largest))
+    return Table(place.path, found.stages[s] if len(found.stages) > 1 else "", boards)
 
 
-def _cell(kind: str, value: float, largest: float, error: float | None, said: str) -> Cell:
+def _faint(kind: str, sure: str, value: float, certainty: Certainty) -> str:
+    """The mark of a number: changes that may be chance are weak, learned numbers where all that they are may be noise."""
+    if kind == "initial":
+        return ""
+    if sure == UNIDENTIFIED:
+        return "unknown"
+    if not certainty.judged:
+        return "weak"
+    if kind == "difference":
+        return "weak" if sure in (CHANCE, NOISE) else ""
+    return "weak" if sure == NOISE and abs(value) <= certainty.noise[-1] else ""
+
+
+def _cell(kind: str, value: float, largest: float, mark: str, said: str) -> Cell:
     strength = STRONGEST * abs(value) / largest if largest > 0 else 0.0
-    mark = ""
-    if kind != "initial" and error is not None and np.isnan(error):
-        mark = "unknown"
-    elif kind == "difference" and error and abs(value) <= NORMAL * error:
-        mark, strength = "weak", strength * WEAK
+    if mark == "weak":
+        strength *= WEAK
     text = signed(value, 0) if kind == "difference" else number(value, 0)
     return Cell(text, "more" if value > 0 else "less", round(strength, 2), mark, said)
 
 
-def _said(label: str, before: float, after: float, error: float | None) -> str:
-    change = signed(after - before) or "unchanged"
-    return f"{label}: {number(before)} → {number(after)}, {change}{error_text(error)}"
-
-
-def error_text(error: float | None) -> str:
-    """What is known of a number's error, to stand behind it."""
-    if error is None:
-        return ""
-    if np.isnan(error):
-        return ", not identified"
-    return f" ± {number(NORMAL * error)}" if error else ", held"
+def error_text(sure: str, error: float) -> str:
+    """What is known of a change's error, to stand behind it."""
+    if sure in (CHANCE, SURE) and np.isfinite(error):
+        return f" ± {number(error)}"
+    return f", {sure}" if sure in (UNIDENTIFIED, HELD, NOISE) else ""

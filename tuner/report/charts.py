@@ -33,6 +33,8 @@ STYLE = {
 LINES = {  # how each kind of line looks
     "learned": {"color": COLOURS["accent"], "marker": "o", "markersize": 3},
     "line": {"color": COLOURS["accent"]},
+    "contrast": {"color": COLOURS["contrast"]},
+    "zero": {"color": COLOURS["muted"], "linestyle": (0, (4, 2.5)), "linewidth": 1.0},
     "initial": {"color": COLOURS["muted"], "linestyle": (0, (4, 2.5)), "linewidth": 1.2},
     "second": {"color": COLOURS["contrast"], "marker": "s", "markersize": 3},
     "unknown": {"color": COLOURS["muted"], "linestyle": "none", "marker": "o", "markersize": 4, "markerfacecolor": "none",
@@ -108,7 +110,7 @@ def points_chart(title: str, x_label: str, names: Sequence[str], values: Sequenc
     return _chart(title, x_label, "", description, draw, height=max(120, 76 + 27 * len(names)))
 
 
-def calibration_chart(title: str, predicted: Sequence[float], actual: Sequence[float], low: Sequence[float],
+def calibration_chart(title: str, y_label: str, predicted: Sequence[float], actual: Sequence[float], low: Sequence[float],
                       high: Sequence[float], description: str) -> Chart:
     """Predicted against actual scores, with the diagonal where a prediction is right."""
 
@@ -121,7 +123,7 @@ def calibration_chart(title: str, predicted: Sequence[float], actual: Sequence[f
         axes.set_xticks([0, 0.25, 0.5, 0.75, 1], ["0", "0.25", "0.5", "0.75", "1"])
         axes.set_yticks([0, 0.25, 0.5, 0.75, 1], ["0", "0.25", "0.5", "0.75", "1"])
 
-    return _chart(title, "predicted score, 0 loss to 1 win", "actual score", description, draw, height=290)
+    return _chart(title, "predicted score, 0 loss to 1 win", y_label, description, draw, height=290)
 
 
 def bar_chart(title: str, x_label: str, y_label: str, x: Sequence[float | str], y: Sequence[float], description: str) -> Chart:

@@ -14,15 +14,15 @@ from tuner.report.text import percent, short, signed, whole
 
 MOST_POINTS = 400  # of a line: more are averaged
 SMOOTH = 12  # a mean is over this part of a run
-# of self-play: key of the history, title, unit, whether it is a share
-WATCHED = (("draws", "Drawn games", "share of a batch", True),
-           ("broken_off", "Games broken off", "share of a batch", True),
-           ("plies", "Length of games", "plies, mean of a batch", False),
-           ("duplicates", "Repeated games", "games of a batch", False),
+# of self-play, and seldom looked at: key of the history, title, unit, whether it is a share
+WATCHED = (("duplicates", "Repeated games", "games of a batch", False),
            ("static", "Leaves that are quiet", "share whose evaluation is the score", True),
            ("squares", "Squared errors Σd²", "mean of a batch, value² of −1 to 1", False),
            ("step", "Step", "centipawns a weight moved in a batch", False),
            ("drift", "Drift", "centipawns a weight is from its start", False))
+UNIT_SPAN = 0.5  # of the first value: charts of values are at least so high to either side of the start
+LEAST_SPAN = 50.0  # centipawns, where the first value is less than 100
+ROOM = 1.1  # of a chart above its largest value
 
 
 def learning_curves(history: list[dict]) -> list[Chart]:
@@ -69,8 +69,8 @@ def value_charts(values: dict) -> list[Chart]:
     return charts
 
 
-def calibration_charts(calibration: dict) -> list[Chart]:
-    """Predicted against actual scores, before and after."""
+def calibration_charts(calibration: dict, y_label: str = "actual score") -> list[Chart]:
+    """Predicted scores against actual ones, or others, before and after."""
     charts = []
     for key, title in (("before", "Before learning"), ("after", "After learning")):
         bins = [one for one in calibration.get(key) or [] if one["predicted"] is not None and one["actual"] is not None]
@@ -78,8 +78,8 @@ def calibration_charts(calibration: dict) -> list[Chart]:
             continue
         parts = {name: [math.nan if one[name] is None else one[name] for one in bins]
                  for name in ("predicted", "actual", "low", "high")}
-        said = "; ".join(f"predicted {one['predicted']:.2f}, actual {one['actual']:.2f}" for one in bins)
-        charts.append(calibration_chart(title, **parts, description=said + "."))
+        said = "; ".join(f"predicted {one['predicted']:.2f}, {y_label} {one['actual']:.2f}" for one in bins)
+        charts.append(calibration_chart(title, y_label, **parts, description=said + "."))
     return charts
 
 
@@ -93,33 +93,67 @@ def phase_chart(phases: list[float]) -> Chart | None:
                      f"{whole(sum(counts))} positions; most, {whole(counts[most])}, of phase {most}.")
 
 
-def selfplay_charts(history: list[dict]) -> list[Chart]:
-    """The values of the first term over games in units of the first of them, and what to watch."""
-    games = column(history, "games")
+def moves_charts(history: list[dict], start: dict[str, float], noise: np.ndarray | None) -> list[Chart]:
+    """How far each value of the first term has moved from its start, over games: all with the same axes and in centipawns,
+    round the start as a line, with the band that noise alone would stay in."""
+    games, moved = thinned(np.array(column(history, "games"))), {}
+    for name, before in start.items():
+        moved[name] = thinned(np.array([number(line["values"].get(name)) for line in history]) - before)
+    moved = {name: change for name, change in moved.items() if np.isfinite(change).any()}
+    if not moved:
+        return []
+    band = None if noise is None else thinned(noise)
+    reached = max(np.nanmax(np.abs(change)) for change in moved.values())
+    span = ROOM * max(reached, LEAST_SPAN, UNIT_SPAN * abs(next(iter(start.values()))),
+                      0.0 if band is None else float(band.max()))
     charts = []
-    names = list(history[-1]["values"]) if history and isinstance(history[-1].get("values"), dict) else []
-    of_name = {name: np.array([number(line["values"].get(name)) if isinstance(line["values"], dict) else math.nan
-                               for line in history]) for name in names}
-    for name in names:
-        if name == names[0]:
-            charts.append(_watched(games, of_name[name], f"Value of {name}", "centipawns, mean of the stages", False))
-        else:
-            unit = np.where(of_name[names[0]] == 0, math.nan, of_name[names[0]])
-            charts.append(_watched(games, of_name[name] / unit, f"Value of {name}", f"{names[0]}s", False))
-    return charts + [_watched(games, column(history, key), title, unit, share)
-                     for key, title, unit, share in WATCHED if np.isfinite(column(history, key)).any()]
+    for name, change in moved.items():
+        zero = Series("zero", games, np.zeros(len(games)), None if band is None else -band, band)
+        charts.append(line_chart(name, "games", "centipawns since the start", [zero, Series("line", games, change)],
+                                 f"{name} starts at {start[name]:.0f} and is at {start[name] + change[-1]:.0f} centipawns, "
+                                 f"{signed(change[-1], 0) or '0'}, after {whole(games[-1])} games.",
+                                 limits=(-span, span)))
+    return charts
 
 
-def _watched(games: Sequence[float], y: Sequence[float], title: str, unit: str, share: bool) -> Chart:
-    """A thin line of what was, and a thick one of its mean over a part of the run."""
-    x, y = thinned(np.asarray(games, float)), thinned(np.asarray(y, float))
-    smooth = rolling_mean(y, len(y) // SMOOTH)
+def health_charts(history: list[dict]) -> list[Chart]:
+    """Whether games stay healthy: how many are drawn or broken off, and how long they are."""
+    games = thinned(np.array(column(history, "games")))
+    shares = [(kind, name, smoothed(column(history, key))) for kind, key, name in (
+        ("line", "draws", "drawn"), ("contrast", "broken_off", "broken off"))]
+    shares = [(kind, name, share) for kind, name, share in shares if np.isfinite(share).any()]
+    charts = []
+    if shares:
+        said = "; ".join(f"{name}: from {percent(share[0])} to {percent(share[-1])}" for _, name, share in shares)
+        charts.append(line_chart("Drawn and broken off", "games", "share of games", [
+            Series(kind, games, share) for kind, _, share in shares], said + ".", percent=True, limits=(0.0, 1.0)))
+    plies = column(history, "plies")
+    if np.isfinite(plies).any():
+        charts.append(_watched(games, plies, "Length of games", "plies, mean of a batch", False))
+    return charts
+
+
+def watched_charts(history: list[dict]) -> list[Chart]:
+    """The rest of what is written down about learning."""
+    games = thinned(np.array(column(history, "games")))
+    return [_watched(games, column(history, key), title, unit, share)
+            for key, title, unit, share in WATCHED if np.isfinite(column(history, key)).any()]
+
+
+def _watched(games: np.ndarray, values: Sequence[float], title: str, unit: str, share: bool) -> Chart:
+    """A thin line of what was, and a thick one of its mean over a part of the run; the axis begins at 0."""
+    y, smooth = thinned(np.asarray(values, float)), smoothed(values)
     write = percent if share else short
-    said = f"From {write(float(smooth[0]))} to {write(float(smooth[-1]))} after {whole(float(x[-1]))} games."
-    lines = [Series("faint", x, y), Series("line", x, smooth)]
-    # a level line alone would say nothing of its height
-    limits = (min(0, y[0]), max(1, 1.1 * y[0])) if np.ptp(y) == 0 else None
-    return line_chart(title, "games", unit, lines, said, percent=share, limits=limits)
+    said = f"From {write(float(smooth[0]))} to {write(float(smooth[-1]))} after {whole(float(games[-1]))} games."
+    top = 1.0 if share else ROOM * float(np.nanmax(y)) or 1.0
+    return line_chart(title, "games", unit, [Series("faint", games, y), Series("line", games, smooth)], said, percent=share,
+                      limits=(0.0, top))
+
+
+def smoothed(values: Sequence[float]) -> np.ndarray:
+    """Means over a part of the run."""
+    y = thinned(np.asarray(values, float))
+    return rolling_mean(y, len(y) // SMOOTH)
 
 
 def thinned(values: np.ndarray) -> np.ndarray:

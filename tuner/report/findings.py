@@ -6,92 +6,68 @@ import json
 from pathlib import Path
 
 from games.streams import InputError
+from tuner.report.shapes import COUNT, NUMBER, SCALAR, TEXT, WHOLE, YES, Each, Needed, require
 
 FINDINGS = "findings.json"
+LARGEST = 64 << 20  # bytes
+MOST_PHASES = 1000
 
-# A shape: a type, a mapping of the keys that are needed to shapes, or a list of one shape. Numbers may be null.
-NUMBER = float
-BIN = {"predicted": NUMBER, "actual": NUMBER, "low": NUMBER, "high": NUMBER, "positions": NUMBER}
-FILE = {"file": str}
+BIN = {name: Needed(NUMBER, null=True) for name in ("predicted", "actual", "low", "high")} | {"positions": COUNT, "games": COUNT}
+SIDES = {"before": [BIN], "after": [BIN]}
+CHANGE = {"difference": NUMBER, "low": NUMBER, "high": NUMBER}
+GAME = {"file": Needed(TEXT), "number": WHOLE, "outcome": NUMBER, "positions": COUNT, "predicted": NUMBER, "loss": NUMBER}
 SHAPES = {
-    "result": {},
-    "held_out_change": {"difference": NUMBER, "low": NUMBER, "high": NUMBER},
-    "ratios": [{"parameter": str, "to": str, "ratio": NUMBER, "low": NUMBER, "high": NUMBER}],
-    "calibration": {},
-    "identifiability": {},
-    "summary": {},
-    "misjudged": {},
-    "draws": {},
-    "advice": [str],
+    "result": {
+        "data": [{"file": Needed(TEXT), "sha256": TEXT}], "method": TEXT, "loss": TEXT, "start": TEXT, "match": TEXT,
+        "seed": SCALAR, "prior": SCALAR, "depth": NUMBER, "converged": YES,
+        **{name: NUMBER for name in ("loss_before", "loss_after", "held_out_before", "held_out_after", "gradient_norm",
+                                     "design_effect", "scale")},
+        **{name: COUNT for name in ("games", "positions", "held_out_games", "held_out_positions", "iterations")},
+        "held_out_results": CHANGE | {"before": NUMBER, "after": NUMBER, "games": COUNT, "positions": COUNT}},
+    "held_out_change": CHANGE,
+    "ratios": [{"parameter": Needed(TEXT), "to": TEXT, "ratio": NUMBER, "low": NUMBER, "high": NUMBER}],
+    "calibration": {"results": SIDES, "targets": SIDES},
+    "identifiability": {
+        **{name: COUNT for name in ("free", "rank", "condition", "effective")}, "never": [Needed(TEXT)],
+        "null_directions": [{"numbers": [Needed(TEXT)], "text": TEXT}],
+        "rare": [{"parameter": Needed(TEXT), "positions": COUNT}],
+        "collinear": [{"a": Needed(TEXT), "b": Needed(TEXT), "correlation": NUMBER}]},
+    "summary": {"results": {name: COUNT for name in ("win", "draw", "loss")}, "phases": [COUNT], "files": [{
+        "file": Needed(TEXT), "games": COUNT, "positions": COUNT, "loss_before": NUMBER, "loss_after": NUMBER, "sha256": TEXT}]},
+    "misjudged": {"games": [GAME], "positions": [GAME | {"file": TEXT, "position": Needed(TEXT)}]},
+    "draws": {"model": TEXT, "width": Each(NUMBER), "errors": Each(NUMBER),
+              "candidates": [{"model": Needed(TEXT), "held_out": NUMBER}]},
+    "advice": [Needed(TEXT)],
 }
-INNER = {
-    ("result", "data"): [FILE],
-    ("calibration", "before"): [BIN],
-    ("calibration", "after"): [BIN],
-    ("identifiability", "null_directions"): [{"numbers": [str]}],
-    ("identifiability", "never"): [str],
-    ("identifiability", "rare"): [{"parameter": str, "positions": NUMBER}],
-    ("identifiability", "collinear"): [{"a": str, "b": str, "correlation": NUMBER}],
-    ("summary", "results"): {},
-    ("summary", "files"): [FILE],
-    ("summary", "phases"): [NUMBER],
-    ("misjudged", "games"): [FILE],
-    ("misjudged", "positions"): [{"position": str}],
-    ("draws", "candidates"): [{"model": str}],
-}
-NUMBERS = {"result": ("loss_before", "loss_after", "held_out_before", "held_out_after", "games", "positions", "held_out_games",
-                      "held_out_positions", "scale", "design_effect", "iterations"),
-           "identifiability": ("free", "rank", "condition", "effective")}
-FILE_NUMBERS = ("games", "positions", "loss_before", "loss_after", "number", "outcome", "predicted", "loss")
 
 
 def read_findings(folder: Path) -> dict:
     """The findings of a run, {} if it has none; InputError where they are not what `tuner tune` writes."""
     path = folder / FINDINGS
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        if path.stat().st_size > LARGEST:
+            raise InputError(f"{path}: more than {LARGEST >> 20} MB, expected what tune writes")
+        found = json.loads(path.read_text(encoding="utf-8"), parse_constant=_refuse)
     except FileNotFoundError:
         return {}
     except (OSError, ValueError) as problem:
         raise InputError(f"{path}: cannot be read: {problem}") from None
+    except RecursionError:
+        raise InputError(f"{path}: nested too deep, expected what tune writes") from None
     if not isinstance(found, dict):
         raise InputError(f"{path}: not what tune writes, expected a JSON object")
-    found = {key: value for key, value in found.items() if value is not None}
-    for key, shape in SHAPES.items():
-        if key in found:
-            _check(path, found[key], shape, key)
-    for (key, inner), shape in INNER.items():
-        if found.get(key, {}).get(inner) is not None:
-            _check(path, found[key][inner], shape, f"{key}.{inner}")
-    for key, names in NUMBERS.items():
-        for name in names:
-            _check(path, found.get(key, {}).get(name), NUMBER, f"{key}.{name}")
-    for key, inner in (("summary", "files"), ("misjudged", "games"), ("misjudged", "positions")):
-        for item in found.get(key, {}).get(inner) or []:
-            for name in FILE_NUMBERS:
-                _check(path, item.get(name), NUMBER, f"{key}.{inner}.{name}")
-    return found
+    require(str(path), found, SHAPES, "")
+    phases = (found.get("summary") or {}).get("phases") or []
+    if len(phases) > MOST_PHASES:
+        raise InputError(f"{path}: summary.phases is a list of {len(phases)}, expected at most {MOST_PHASES}")
+    return without_null(found)
 
 
-def _check(path: Path, value: object, shape: object, where: str) -> None:
-    if isinstance(shape, dict):
-        if not isinstance(value, dict):
-            raise InputError(f"{path}: {where} is {_shown(value)}, expected an object")
-        for key, inner in shape.items():
-            if key not in value:
-                raise InputError(f"{path}: {where} lacks {key!r}")
-            _check(path, value[key], inner, f"{where}.{key}")
-    elif isinstance(shape, list):
-        if not isinstance(value, list):
-            raise InputError(f"{path}: {where} is {_shown(value)}, expected a list")
-        for i, item in enumerate(value):
-            _check(path, item, shape[0], f"{where}[{i}]")
-    elif shape is NUMBER:
-        if value is not None and (isinstance(value, bool) or not isinstance(value, (int, float))):
-            raise InputError(f"{path}: {where} is {_shown(value)}, expected a number or null")
-    elif not isinstance(value, str):
-        raise InputError(f"{path}: {where} is {_shown(value)}, expected a text")
+def _refuse(text: str) -> None:
+    raise ValueError(f"{text} is not JSON")
 
 
-def _shown(value: object) -> str:
-    return {dict: "an object", list: "a list"}.get(type(value)) or json.dumps(value)[:40]
+def without_null(found: dict) -> dict:
+    """The same without the keys that hold nothing, at the first two levels; but for what is known to be unknown."""
+    return {key: {inner: one for inner, one in value.items() if one is not None or inner in ("results", "held_out_results")}
+            if isinstance(value, dict) else value for key, value in found.items() if value is not None}

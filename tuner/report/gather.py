@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-
-import yaml
 
 from games.record import Game, find
 from games.streams import InputError
+from tuner.diff import Comparison, compare
 from tuner.engine import make_layout, parameter_path
 from tuner.parameters import Parameters, game_of, read_parameters, tapered, untapered
-from tuner.quantile import NORMAL, reach
 from tuner.report.findings import read_findings
 from tuner.report.history import read_history
 from tuner.report.matches import Match, read_match
-from tuner.runs import CONFIG, HISTORY
+from tuner.report.shapes import COUNT, MAYBE, NUMBER, Each, Needed
+from tuner.runs import CONFIG, HISTORY, read_plain
 
 TUNE, SELFPLAY, MATCH = "tune", "selfplay", "match"
 START, LEARNED = "start.yaml", "params.yaml"
-# what a line of the history of each kind has to have
-LINES = {TUNE: ("iteration", "objective"), SELFPLAY: ("batch", "games", "values")}
+LINES = {  # of the history of each kind
+    TUNE: {"iteration": Needed(COUNT), "objective": Needed(MAYBE), "held_out": MAYBE, "cpu_seconds": COUNT},
+    SELFPLAY: {"batch": Needed(COUNT), "games": Needed(COUNT), "values": Needed(Each(Needed(NUMBER))),
+               **{name: COUNT for name in ("cpu_seconds", "draws", "broken_off", "plies", "duplicates", "squares", "step",
+                                           "drift", "static")}}}
 
 
 @dataclass(frozen=True)
@@ -37,14 +39,21 @@ class Run:
     findings: dict
     matches: list[Match]
     game: Game | None = None
-    initial: Parameters | None = None
-    learned: Parameters | None = None
+    comparison: Comparison | None = None
     started: str = ""
+
+    @property
+    def initial(self) -> Parameters | None:
+        return self.comparison.files[0] if self.comparison else None
+
+    @property
+    def learned(self) -> Parameters | None:
+        return self.comparison.files[1] if self.comparison else None
 
 
 def gather(folder: Path, match_folders: list[Path]) -> Run:
     """Everything that a page shows; InputError for a folder that holds no run, and for files that are damaged."""
-    config = read_plain(folder)
+    config = settings_of(folder)
     kind = next((kind for kind in (MATCH, SELFPLAY, TUNE) if isinstance(config.get(kind), dict)), None)
     if kind is None and isinstance(config.get("options"), dict):
         kind = TUNE
@@ -56,27 +65,28 @@ def gather(folder: Path, match_folders: list[Path]) -> Run:
     if kind == MATCH:
         return Run(*common, [], {}, [read_match(folder), *matches])
     history = read_history(folder / HISTORY, LINES[kind], torn=kind == SELFPLAY)
-    terms = settings.get("terms")
-    terms = [str(path) for path in terms] if isinstance(terms, list) else []
-    learned = _parameters(folder / LEARNED, terms)
-    if learned.standard_errors is not None:  # a page shows intervals alone: those of few games reach further
-        learned = replace(learned, standard_errors=learned.standard_errors * (reach(learned) / NORMAL))
-    initial, started = _initial(folder, str(config.get("start") or settings.get("start") or ""), learned, terms)
-    return Run(*common, history, read_findings(folder), matches, find(learned.game), initial, learned, started)
-
-
-def read_plain(folder: Path) -> dict:
-    """The settings of whatever run is in a folder."""
     path = folder / CONFIG
+    terms = settings.get("terms")
+    if terms is not None and not (isinstance(terms, list) and all(isinstance(term, str) for term in terms)):
+        raise InputError(f"{path}: terms are {str(terms)[:40]}, expected a list of files")
+    terms = terms or []
+    learned = _parameters(folder / LEARNED, terms)
+    start = config.get("start") or settings.get("start") or ""
+    if not isinstance(start, str) or "\0" in start:
+        raise InputError(f"{path}: start is {str(start)[:40]!r}, expected a parameter file")
+    initial, started = _initial(folder, start, learned, terms)
+    return Run(*common, history, read_findings(folder), matches, find(learned.game), compare((initial, learned)), started)
+
+
+def settings_of(folder: Path) -> dict:
+    """The settings of whatever run is in a folder."""
     try:
-        plain = yaml.safe_load(path.read_text(encoding="utf-8"))
+        plain = read_plain(folder / CONFIG)
     except (FileNotFoundError, NotADirectoryError):
         what = "holds no run" if folder.is_dir() else "no such folder"
         raise InputError(f"{folder}: {what} (no {CONFIG}); expected what tune, selfplay or match leave with --run") from None
-    except (OSError, ValueError, yaml.YAMLError) as problem:
-        raise InputError(f"{path}: cannot be read: {str(problem).partition(chr(10))[0]}") from None
     if not isinstance(plain, dict):
-        raise InputError(f"{path}: not the settings of a tune, selfplay or match run")
+        raise InputError(f"{folder / CONFIG}: not the settings of a tune, selfplay or match run")
     return plain
 
 

@@ -7,9 +7,10 @@ import math
 from pathlib import Path
 
 from games.streams import InputError
+from tuner.report.shapes import Needed, Shape, require
 
 
-def read_history(path: Path, needed: tuple[str, ...], torn: bool) -> list[dict]:
+def read_history(path: Path, shape: dict[str, Shape], torn: bool) -> list[dict]:
     """The lines of a history; the last may be torn where a process that is killed may leave it so."""
     try:
         text = path.read_text(encoding="utf-8")
@@ -17,16 +18,21 @@ def read_history(path: Path, needed: tuple[str, ...], torn: bool) -> list[dict]:
         raise InputError(f"{path}: no such file; the run was not finished, or it was removed") from None
     except (OSError, ValueError) as problem:
         raise InputError(f"{path}: cannot be read: {problem}") from None
-    lines = []
-    for number, line in enumerate(text.splitlines(keepends=True), 1):
+    lines, count = [], text.count("\n") + 1
+    needed = [name for name, inner in shape.items() if isinstance(inner, Needed)]
+    for number, line in enumerate(text.split("\n"), 1):
+        last = number == count
+        if last and not line:
+            break
         try:
             found = json.loads(line)
-        except ValueError:
-            if torn and not line.endswith("\n"):
+        except (ValueError, RecursionError):
+            if torn and last:
                 break
             found = None
         if not isinstance(found, dict) or any(name not in found for name in needed):
             raise InputError(f"{path}:{number}: damaged, expected a JSON object with {', '.join(needed)}")
+        require(f"{path}:{number}", found, shape, "")
         lines.append(found)
     return lines
 

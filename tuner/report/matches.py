@@ -16,10 +16,18 @@ from tuner.proof.block import result_block, result_dict
 from tuner.proof.pentanomial import summarise
 from tuner.proof.sprt import Sprt
 from tuner.report.history import read_history
-from tuner.runs import HISTORY, read_config
+from tuner.report.shapes import OUTCOME, TEXT, WHOLE, Exactly, Kind, Needed
+from tuner.runs import CONFIG, HISTORY, read_config
 from tuner.yamltree import read_tree
 
-NEEDED = ("leg", "pair", "outcomes", "plies", "ends")
+
+def _is_forfeit(value: object) -> bool:
+    return isinstance(value, str) and value[:2] in ("a ", "b ")
+
+
+LINE = {"leg": Needed(WHOLE), "pair": Needed(WHOLE), "outcomes": Needed(Exactly(Needed(OUTCOME), 2)),
+        "plies": Needed(Exactly(Needed(WHOLE), 2)), "ends": Needed(Exactly(Needed(TEXT), 2)),
+        "reasons": Exactly(Needed(TEXT), 2), "forfeits": [Kind('"a" or "b" and a reason', _is_forfeit)]}
 POINTS = 400  # of a running result, at most
 
 
@@ -55,29 +63,39 @@ def read_match(folder: Path) -> Match:
     """The match in a folder so far; InputError if there is none, or a line is damaged."""
     settings = read_config(folder, SECTION, Settings)
     path = folder / HISTORY
-    lines = read_history(path, NEEDED, torn=True) if path.exists() else []
-    test = test_of(settings)
+    lines = read_history(path, LINE, torn=True) if path.exists() else []
+    test, names, conditions, openings = _read_settings(folder / CONFIG, settings)
     tally, running, reasons = Tally(test), [], Counter()
     first = [line for line in lines if line["leg"] == 0]
     step = max(1, len(first) // POINTS)
-    try:
-        for i, line in enumerate(first):
-            tally.add(line)
-            reasons.update(line.get("reasons", line["ends"]))
-            if i % step == 0 or i == len(first) - 1:
-                elo = summarise(tally.results.pairs).elo
-                running.append((2 * (i + 1), elo.value, elo.low, elo.high, tally.llr if test else math.nan))
-    except (TypeError, ValueError, IndexError, KeyError):
-        raise InputError(f"{path}: line of pair {line.get('pair')} is damaged, expected what tuner match writes") from None
-    names, results = settings.names, tally.results
-    conditions = " : ".join(dict.fromkeys(settings.control(i).text for i in range(2)))
+    for i, line in enumerate(first):
+        tally.add({key: value for key, value in line.items() if value is not None})
+        reasons.update(line.get("reasons") or line["ends"])
+        if i % step == 0 or i == len(first) - 1:
+            elo = summarise(tally.results.pairs).elo
+            running.append((2 * (i + 1), elo.value, elo.low, elo.high, tally.llr if test else math.nan))
+    results = tally.results
     forfeits = [(f"{names['ab'.index(key[0])]} lost by {key[2:]}", n) for key, n in sorted(tally.forfeits.items())]
     copies = tuple(folder / copy if (folder / copy).exists() else None for copy in COPIES)
     learned = tuple(_games_learned(copy) if copy else None for copy in copies)
-    return Match(folder, names, conditions, openings_text(settings), settings.seed,
+    return Match(folder, names, conditions, openings, settings.seed,
                  result_block(results, names, test),
                  result_dict(results, names, test), test, tally.decision, reasons.most_common(),
                  tally.plies / results.games if results.games else math.nan, forfeits, running, copies, learned)
+
+
+def _read_settings(path: Path, settings: Settings) -> tuple[Sprt | None, tuple[str, str], str, str]:
+    """The test, the names of the players, the conditions and the openings; InputError where a setting is not what it was."""
+    try:
+        names = settings.names
+        if not (isinstance(names, tuple) and len(names) == 2 and all(isinstance(name, str) for name in names)):
+            raise TypeError("names are not two texts")
+        conditions = " : ".join(dict.fromkeys(settings.control(i).text for i in range(2)))
+        return test_of(settings), names, conditions, openings_text(settings)
+    except InputError as problem:
+        raise InputError(f"{path}: {problem}") from None
+    except (TypeError, ValueError, LookupError, AttributeError, OverflowError) as problem:  # whatever a wrong type brings about
+        raise InputError(f"{path}: damaged settings of a match: {problem}") from None
 
 
 def _games_learned(path: Path) -> float | None:

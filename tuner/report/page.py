@@ -12,6 +12,7 @@ from tuner.report.charts import Chart, own_names
 from tuner.report.gather import MATCH, Run
 from tuner.report.sections import Section, sections_of, tiles_of
 from tuner.report.text import FILTERS
+from tuner.report.verdict import match_to_play, report_command, verdicts_of
 
 TEMPLATES = Path(__file__).parent / "templates"
 
@@ -23,8 +24,10 @@ def render(run: Run) -> tuple[str, list[Section]]:
     environment.filters |= FILTERS | {"drawing": _Drawings()}
     sections = sections_of(run)
     name = " against ".join(run.matches[0].names) if run.kind == MATCH else run.folder.resolve().name
+    command = match_to_play(run)
     text = environment.get_template("page.html.j2").render(
-        run=run, name=name, tiles=tiles_of(run), sections=sections, version=__version__,
+        run=run, name=name, verdicts=verdicts_of(run), command=command, added=report_command(run, command) if command else "",
+        tiles=tiles_of(run), sections=sections, version=__version__,
         style=Markup((TEMPLATES / "style.css").read_text(encoding="utf-8")),
         script=Markup((TEMPLATES / "page.js").read_text(encoding="utf-8")))
     return text, sections

@@ -6,7 +6,7 @@ from games.record import Game
 from tuner.report.charts import own_names
 
 
-def cards(game: Game, positions: list[dict]) -> list[dict]:
+def shown(game: Game, positions: list[dict]) -> list[dict]:
     """Each position with its picture, or the board as text where the game has none."""
     return [position | _seen(game, position["position"], f"m{i}") for i, position in enumerate(positions)]
 

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-import numpy as np
 import yaml
 
-from games.streams import InputError
-from tuner.parameters import game_of, read_parameters
+from tuner.quantile import reach
 from tuner.report import boards, figures, numbers, positions
+from tuner.report.certainty import NOISE, Certainty, certainty_of, certainty_of_selfplay
 from tuner.report.gather import MATCH, SELFPLAY, TUNE, Run
 from tuner.report.matches import Match
 from tuner.report.text import MISSING, known, number, short, signed, together, whole
+from tuner.report.verdict import lost, reasons
 
-MOST_TILES = 3  # of matches, the last that were named
+NAMES = {"logistic": "Held-out loss", "rootstrap": "Agreement with the search, held out"}  # of what a method makes less
+OTHER = "Held-out error of the method"
 
 
 @dataclass(frozen=True)
@@ -42,40 +43,51 @@ def sections_of(run: Run) -> list[Section]:
         found = [_match_section(match, i) for i, match in enumerate(run.matches)]
         found[0] = replace(found[0], title="Result")
     else:
-        found = [_values(run), _advice(run), _elo(run), *(_match_section(match, i) for i, match in enumerate(run.matches)),
-                 _curves(run), _tables(run), _lists(run), _numbers(run), _calibration(run), _identifiability(run), _draws(run),
-                 _misjudged(run), _data(run)]
+        sure = certainty_of_selfplay(run.comparison, run.settings, run.history) if run.kind == SELFPLAY else \
+            certainty_of(run.comparison)
+        found = [_advice(run), _values(run, sure), _elo(run), *(_match_section(match, i) for i, match in enumerate(run.matches)),
+                 _selfplay(run, sure) if run.kind == SELFPLAY else _curves(run), _tables(run, sure), _lists(run, sure),
+                 _numbers(run, sure), _calibration(run), _agreement(run), _identifiability(run), _draws(run), _misjudged(run),
+                 _data(run)]
     return [section for section in (*found, _repeat(run)) if section is not None]
 
 
 def tiles_of(run: Run) -> list[Tile]:
-    """What to know first."""
-    matches = [_match_tile(run, match) for match in run.matches[-MOST_TILES:]]
+    """What to know first, below the verdict."""
     if run.kind == MATCH:
-        return [_match_tile(run, run.matches[0]), *_counts_of(run.matches[0])]
-    if run.kind == SELFPLAY:
-        return [*_played(run), *matches]
-    return [*_losses(run), *matches]
+        return _counts_of(run.matches[0])
+    return _played(run) if run.kind == SELFPLAY else _losses(run)
 
 
 def _losses(run: Run) -> list[Tile]:
-    result, change = run.findings.get("result", {}), run.findings.get("held_out_change")
-    result = result or run.learned.learned
+    result = run.findings.get("result") or (run.learned.learned if isinstance(run.learned.learned, dict) else {})
+    results, method = result.get("held_out_results"), result.get("method")
     tiles = []
-    if known(result.get("held_out_after")):
-        detail = f"from {number(result['held_out_before'], 4)}"
-        if change and known(change["difference"]):
-            detail += (f": {signed(change['difference'], 4) or '0'} "
-                       + together(f"[{number(change['low'], 4)}, {number(change['high'], 4)}]"))
-        tiles.append(Tile("Held-out loss", number(result["held_out_after"], 4), detail))
+    if isinstance(results, dict) and known(results.get("after")):
+        games = f", {whole(results['games'])} games" if known(results.get("games")) else ""
+        tiles.append(Tile("Held-out loss on results", number(results["after"], 4),
+                          _change_text(results.get("before"), results) + games))
+    if known(result.get("held_out_after")) and not (tiles and method == "logistic"):
+        tiles.append(Tile(NAMES.get(method, OTHER if method else NAMES["logistic"]), number(result["held_out_after"], 4),
+                          _change_text(result.get("held_out_before"), run.findings.get("held_out_change") or {})))
     if known(result.get("loss_after")):
-        tiles.append(Tile("Loss", number(result["loss_after"], 4),
+        tiles.append(Tile("Loss, learned from", number(result["loss_after"], 4),
                           f"from {number(result.get('loss_before'), 4)}, {result.get('loss', 'mean of a position')}"))
     if known(result.get("positions")):
         held = result.get("held_out_games")
         tiles.append(Tile("Learned from", whole(result["positions"]), f"positions of {whole(result.get('games'))} games"
-                          + (f"; {whole(held)} games held out" if held else "")))
+                          + (f"; {whole(held)} games held out" if known(held) and held else "")))
     return tiles
+
+
+def _change_text(before: object, change: dict) -> str:
+    """Where a loss comes from, and how much that is, with its interval."""
+    text = f"from {number(before, 4)}"
+    if known(change.get("difference")):
+        text += f": {signed(change['difference'], 4) or '0'}"
+        if known(change.get("low")) and known(change.get("high")):
+            text += " " + together(f"[{number(change['low'], 4)}, {number(change['high'], 4)}]")
+    return text
 
 
 def _played(run: Run) -> list[Tile]:
@@ -89,36 +101,9 @@ def _played(run: Run) -> list[Tile]:
                                                                if unfinished else ""))]
     if known(last.get("cpu_seconds")):
         tiles.append(Tile("CPU time", f"{number(last['cpu_seconds'] / 60)} min", f"{number(last['cpu_seconds'], 0)} seconds"))
-    tiles.append(Tile("Teacher", str(settings.get("backup", MISSING)), f"λ {short(settings.get('trace'))}"))
+    tiles.append(Tile("Method", str(settings.get("method", MISSING)),
+                      f"λ {short(settings.get('trace'))}" if known(settings.get("trace")) else ""))
     return tiles
-
-
-def _match_tile(run: Run, match: Match) -> Tile:
-    """Elo of the match; from the view of what this run learned, if it played second."""
-    names, elo = match.names, match.plain["elo"]
-    value, low, high = elo["value"], elo["low"], elo["high"]
-    if side_of(run, match) == 1:
-        names = names[::-1]
-        value, low, high = (None if end is None else -end for end in (value, high, low))
-    return Tile(f"Elo of {names[0]}", signed(value, 0) or "0" if known(value) else MISSING,
-                together(f"[{signed(low, 0) or '0'}, {signed(high, 0) or '0'}]") + f" against {names[1]}, "
-                f"{whole(match.plain['games'])} games, {match.conditions}")
-
-
-def side_of(run: Run, match: Match) -> int | None:
-    """Which player of a match, 0 or 1, plays what this run learned; None if neither does, as far as one can see."""
-    if run.learned is None:
-        return None
-    for side, path in enumerate(match.copies):
-        try:
-            if path is None or game_of(path) != run.learned.game:
-                continue
-            other = read_parameters(path, run.learned.layout, run.learned.game, add_missing=True)
-        except InputError:  # terms that this run knows nothing of
-            continue
-        if other.weights.shape == run.learned.weights.shape and np.allclose(other.weights, run.learned.weights, atol=0.006):
-            return side
-    return None
 
 
 def _counts_of(match: Match) -> list[Tile]:
@@ -137,17 +122,31 @@ def _match_section(match: Match, i: int) -> Section:
     return Section(f"match-{i + 1}", f"Match: {title}", "match", {"match": match, "charts": figures.match_charts(match)})
 
 
-def _values(run: Run) -> Section | None:
-    values = numbers.values(run.initial, run.learned, run.findings.get("ratios", []))
+def _values(run: Run, sure: Certainty) -> Section | None:
+    values = numbers.values(run.comparison, run.findings.get("ratios") or [])
     if not values["rows"]:
         return None
     return Section("values", f"Values: {values['term']}", "values", {
-        **values, "charts": figures.value_charts(values), "errors": run.learned.standard_errors is not None})
+        **values, "charts": figures.value_charts(values), "errors": run.learned.standard_errors is not None,
+        "sentence": sure.sentence})
 
 
 def _advice(run: Run) -> Section | None:
-    advice = run.findings.get("advice")
-    return Section("advice", "What to do next", "advice", {"advice": advice}) if advice else None
+    """What the fit advises; after a lost match, why that may be instead."""
+    if lost(run):
+        found = reasons(run)
+        return Section("advice", "Why it may have lost, and what to change", "advice", {"advice": found}) if found else None
+    found, result = list(run.findings.get("advice") or []), run.findings.get("result") or {}
+    if result.get("converged") is False:
+        norm = f" (norm of the gradient: {short(result['gradient_norm'])})" if known(result.get("gradient_norm")) else ""
+        found.insert(0, f"the fit stopped before it converged{norm}: go on with more --iterations")
+    return Section("advice", "What to do next", "advice", {"advice": [_sentence(text) for text in found]}) if found else None
+
+
+def _sentence(text: str) -> str:
+    """With a capital and a full stop."""
+    text = text[:1].upper() + text[1:]
+    return text if text.endswith((".", "?", "!")) else text + "."
 
 
 def _elo(run: Run) -> Section | None:
@@ -159,46 +158,71 @@ def _elo(run: Run) -> Section | None:
     }) if chart else None
 
 
+def _selfplay(run: Run, sure: Certainty) -> Section | None:
+    if not run.history:
+        return None
+    start = {place.name: float(run.initial.weights[:, place.columns].mean()) for place in run.initial.layout.headline}
+    return Section("learning", "Learning", "selfplay", {
+        "moves": figures.moves_charts(run.history, start, sure.noise), "band": sure.noise is not None,
+        "health": figures.health_charts(run.history), "rest": figures.watched_charts(run.history)})
+
+
 def _curves(run: Run) -> Section | None:
-    if run.kind == SELFPLAY:
-        charts, key = figures.selfplay_charts(run.history), []
-        note = "Thin: each batch of games; thick: the mean of those around it."
-    else:
-        charts = figures.learning_curves(run.history)
-        key = [("learned", "objective: loss and prior, on the games learned from")]
-        if any(known(line.get("held_out")) for line in run.history):
-            key.append(("second", "loss on held-out games"))
-        note = ""
-    return Section("learning", "Learning", "charts", {"charts": charts, "key": key, "note": note}) if charts else None
+    charts = figures.learning_curves(run.history)
+    key = [("learned", "objective: loss and prior, on the games learned from")]
+    if any(known(line.get("held_out")) for line in run.history):
+        key.append(("second", "loss on held-out games"))
+    return Section("learning", "Learning", "charts", {"charts": charts, "key": key}) if charts else None
 
 
-def _tables(run: Run) -> Section | None:
-    found = boards.tables(run.initial, run.learned)
+def _tables(run: Run, sure: Certainty) -> Section | None:
+    found = boards.tables(run.comparison, sure)
     return Section("tables", "Tables", "tables", {
-        "tables": found, "errors": run.learned.standard_errors is not None}) if found else None
+        "tables": found, "judged": sure.judged, "errors": run.learned.standard_errors is not None,
+        "sentence": sure.sentence, "detail": sure.detail}) if found else None
 
 
-def _lists(run: Run) -> Section | None:
-    charts = numbers.curves(run.initial, run.learned)
+def _lists(run: Run, sure: Certainty) -> Section | None:
+    charts = numbers.curves(run.comparison, sure)
     key = [("learned", "learned"), ("initial", "initial")]
     if run.learned.standard_errors is not None:
-        key = [("learned", "learned, with its 95 % band"), ("initial", "initial"), ("ring", "not identified")]
+        key = [("learned", "learned, with its 95 % interval"), ("initial", "initial"), ("ring", "not identified")]
+    elif sure.noise is not None:
+        key = [("learned", "learned"), ("initial", "initial"), ("swatch band", "may be noise")]
     return Section("lists", "Lists", "charts", {"charts": charts, "key": key, "small": True}) if charts else None
 
 
-def _numbers(run: Run) -> Section:
+def _numbers(run: Run, sure: Certainty) -> Section | None:
+    lines = numbers.rows(run.comparison, sure)
     return Section("numbers", "Single numbers", "numbers", {
-        "rows": numbers.rows(run.initial, run.learned), "stages": len(run.learned.stages) > 1,
-        "errors": run.learned.standard_errors is not None})
+        "rows": lines, "stages": len(run.learned.stages) > 1, "judged": sure.judged,
+        "heading": "significant" if run.comparison.known[0] else "more than noise",
+        "errors": any(line["error"] is not None for line in lines), "weak": ("no", "held", NOISE)}) if lines else None
 
 
 def _calibration(run: Run) -> Section | None:
-    calibration = run.findings.get("calibration", {})
-    charts = figures.calibration_charts(calibration)
-    held = run.findings.get("result", {}).get("held_out_games")
+    """Predicted scores against the results of games."""
+    calibration, result = run.findings.get("calibration") or {}, run.findings.get("result") or {}
+    results = calibration.get("results")
+    charts = figures.calibration_charts(results) if results else []
+    if not charts and "results" not in calibration:
+        return None
+    held = (result.get("held_out_results") or {}).get("games") or result.get("held_out_games")
     return Section("calibration", "Calibration", "calibration", {
-        "charts": charts, "held": held, "sides": [(name, calibration[name]) for name in ("before", "after")
-                                                   if calibration.get(name)]}) if charts else None
+        "charts": charts, "held": held, "actual": "actual", "question": "Does a predicted score come true? Points on the line do",
+        "sides": [(name, results[name]) for name in ("before", "after") if results.get(name)] if charts else [],
+        "unknown": "The results of the games are not known, so nothing tells whether predicted scores come true."})
+
+
+def _agreement(run: Run) -> Section | None:
+    """Predicted scores against those that searches found."""
+    targets = (run.findings.get("calibration") or {}).get("targets")
+    charts = figures.calibration_charts(targets, "score of the search") if targets else []
+    held = (run.findings.get("result") or {}).get("held_out_games")
+    return Section("agreement", "Agreement with the search", "calibration", {
+        "charts": charts, "held": held, "actual": "search",
+        "question": "Does the evaluation predict what a search finds? Points on the line do",
+        "sides": [(name, targets[name]) for name in ("before", "after") if targets.get(name)]}) if charts else None
 
 
 def _identifiability(run: Run) -> Section | None:
@@ -210,9 +234,9 @@ def _draws(run: Run) -> Section | None:
     found = run.findings.get("draws")
     if not found:
         return None
-    width, errors = found.get("width"), found.get("errors")
-    widths = [(stage, value, errors.get(stage) if isinstance(errors, dict) else None)
-              for stage, value in (width.items() if isinstance(width, dict) else [("", width)] if known(width) else [])]
+    errors = found.get("errors") or {}
+    widths = [(stage, value, reach(run.learned) * errors[stage] if known(errors.get(stage)) else None)
+              for stage, value in (found.get("width") or {}).items()]
     return Section("draws", "Draws", "draws", {"found": found, "widths": widths})
 
 
@@ -220,7 +244,7 @@ def _misjudged(run: Run) -> Section | None:
     found = run.findings.get("misjudged", {})
     worst, games = found.get("positions") or [], found.get("games") or []
     return Section("misjudged", "Misjudged", "misjudged", {
-        "cards": positions.cards(run.game, worst), "games": games}) if worst or games else None
+        "positions": positions.shown(run.game, worst), "games": games}) if worst or games else None
 
 
 def _data(run: Run) -> Section | None:

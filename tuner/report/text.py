@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
+
+from markupsafe import Markup, escape
 
 MISSING = "–"
 SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -60,6 +63,11 @@ def together(text: str) -> str:
     return text.replace(" ", "\u00a0")
 
 
+def coded(text: str) -> Markup:
+    """A sentence whose options of the command line are set as code, and do not break at their hyphens."""
+    return Markup(re.sub(r"--[a-z][a-z-]*", r"<code>\g<0></code>", str(escape(text))))
+
+
 def outcome(value: object) -> str:
     """Who won."""
     if not known(value):
@@ -68,4 +76,4 @@ def outcome(value: object) -> str:
 
 
 FILTERS = {"number": number, "signed": signed, "whole": whole, "short": short, "percent": percent, "outcome": outcome,
-           "counted": counted}
+           "counted": counted, "coded": coded}

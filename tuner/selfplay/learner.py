@@ -59,7 +59,7 @@ class Learner:
         gradient = np.where(self.free, rows.slopes(errors, scale, self.weights), 0.0)
         change = self.rate * rule.step(self.state, gradient, len(values), batches)
         self.weights = np.clip(self.weights + np.where(self.free, change, 0.0), self.low, self.high)
-        keep = min(settings.average, (1 + batches) / (10 + batches))
+        keep = kept_share(settings, batches)
         self.average = keep * self.average + (1 - keep) * self.weights
         self._remember(batches)
         leaves = sum(len(lesson.known) for lesson in lessons)
@@ -75,10 +75,8 @@ class Learner:
 
     @property
     def rate(self) -> float:
-        """The learning rate now: it falls as 1 / (1 + batches / decay), to a floor."""
-        settings = self.settings
-        start = self.rule.rate if settings.rate is None else settings.rate
-        return start * max(settings.floor, 1 / (1 + self.batches / settings.decay))
+        """The learning rate now."""
+        return learning_rate(self.settings, self.batches)
 
     def needed(self, batches: int) -> set[int]:
         """After how many batches the weights are that games yet to be played need: the latest, and past selves."""
@@ -90,6 +88,17 @@ class Learner:
         kept = {**self.kept, batches: self.average}
         self.kept = {batch: kept[batch] for batch in sorted(self.needed(batches)) if batch in kept}
         self.batches = batches
+
+
+def learning_rate(settings: Settings, batches: int) -> float:
+    """The learning rate after so many batches: it falls as 1 / (1 + batches / decay), to a floor."""
+    start = RULES[settings.rule].rate if settings.rate is None else settings.rate
+    return start * max(settings.floor, 1 / (1 + batches / settings.decay))
+
+
+def kept_share(settings: Settings, batches: int) -> float:
+    """How much of the average stays when the weights of batch 1, 2, ... come in: its window grows with the run."""
+    return min(settings.average, (1 + batches) / (10 + batches))
 
 
 def spacing_at(batches: int) -> int:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from tuner.learners.rules import RULES
 from tuner.options import LARGEST_COUNT
+from tuner.rows import STEPS
 from tuner.runs import require_among, require_within
 from tuner.selfplay.backups import BACKUPS
 
@@ -62,7 +63,11 @@ class Settings:
         require_within("noise", self.noise, 0, 1e4)
         if self.depth is None and self.nodes is None:
             raise ValueError("depth and nodes are both null, expected one of them")
-        require_among("backup", self.backup, BACKUPS)
+        require_among("method", self.method, BACKUPS)
+        require_among("gradient", self.gradient, ("analytic", *STEPS))
+        require_within("step", self.step, SMALLEST, 1e4)
+        if (self.gradient == "analytic") != (self.step is None):
+            raise ValueError(f"step is {self.step} with {self.gradient} gradients")
         require_among("rule", self.rule, RULES)
         require_among("truncated", self.truncated, ("value", "draw"))
         if not self.opponents:

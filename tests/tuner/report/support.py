@@ -28,11 +28,15 @@ def findings(data: str = NASTY, positions: list[str] = POSITIONS) -> dict:
                    "loss": "cross-entropy", "learner": "newton", "iterations": 3, "games": 5684, "positions": 400563,
                    "loss_before": 0.46261, "loss_after": 0.45167, "held_out_games": 586, "held_out_positions": 40996,
                    "held_out_before": 0.45312, "held_out_after": 0.44651, "scale": 0.002, "intercept": [1.0, 2.0],
-                   "prior": "auto", "design_effect": 10.2, "null_directions": 125, "never_applied": 41},
+                   "prior": "auto", "converged": True,
+                   "gradient_norm": 1e-9, "match": f"tuner match out.yaml classic --run '{data}'", "held_out_results": {
+                       "before": 0.4519, "after": 0.4482, "difference": -0.0037, "low": -0.0049, "high": -0.0025, "games": 586,
+                       "positions": 40996}, "design_effect": 10.2, "null_directions": 125, "never_applied": 41},
         "held_out_change": {"difference": -0.0066, "low": -0.0081, "high": -0.0051},
         "ratios": [{"parameter": f"material.{name}", "to": "material.pawn", "ratio": ratio, "low": ratio - 0.11,
                     "high": ratio + 0.12} for name, ratio in (("knight", 2.91), ("bishop", 3.2), ("rook", 5.1), ("queen", 9.8))],
-        "calibration": {"before": BINS, "after": [one | {"actual": one["predicted"]} for one in BINS]},
+        "calibration": {"results": {"before": BINS, "after": [one | {"actual": one["predicted"]} for one in BINS]},
+                        "targets": {"before": BINS, "after": BINS}},
         "identifiability": {"free": 1206, "rank": 1100, "condition": 1.2e6, "effective": 240.5,
                             "null_directions": [{"numbers": ["psqt.knight mg", "material.knight.mg"], "text": "a <b>sum</b>"}],
                             "never": ["piece_square.pawn[0][0] mg", "piece_square.pawn[0][1] mg"],
@@ -78,7 +82,7 @@ def tune_run(folder: Path, start: str = "classic", found: dict | None = None) ->
     return folder
 
 
-def selfplay_run(folder: Path, batches: int = 60) -> Path:
+def selfplay_run(folder: Path, batches: int = 60, **settings) -> Path:
     """The folder of learning from self-play."""
     folder.mkdir()
     initial = load_parameters("material")
@@ -87,7 +91,8 @@ def selfplay_run(folder: Path, batches: int = 60) -> Path:
     write_parameters(folder / "params.yaml", learned)
     (folder / "config.yaml").write_text(json.dumps({
         "command": "tuner selfplay", "version": "0.1.0", "selfplay": {
-            "start": "material", "games": 8 * batches, "depth": 3, "backup": "rootstrap", "trace": 0.7, "seed": 1, "terms": []}}))
+            "start": "material", "games": 8 * batches, "depth": 3, "method": "rootstrap", "trace": 0.7, "seed": 1, "terms": [],
+            "rule": "adam", "rate": None, "decay": 200.0, "floor": 0.1, "average": 0.99} | settings}))
     write_lines(folder, [{
         "batch": i, "games": 8 * i, "cpu_seconds": 0.2 * i, "draws": 0.125 * (i % 3), "broken_off": 0.25, "plies": 100.0 + i,
         "duplicates": i % 2, "squares": 0.02, "step": 0.5, "drift": 0.1 * i, "static": 0.98,

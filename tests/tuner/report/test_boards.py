@@ -8,10 +8,17 @@ import numpy as np
 import pytest
 
 from tests.tuner.report.support import learned_from
+from tuner.diff import compare
 from tuner.engine import load_parameters
 from tuner.layout import Layout, Place
 from tuner.parameters import Parameters
 from tuner.report.boards import tables
+from tuner.report.certainty import certainty_of
+
+
+def tables_of(initial: Parameters, learned: Parameters):
+    found = compare((initial, learned))
+    return tables(found, certainty_of(found))
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +38,7 @@ def test_boards_stand_as_they_do_in_the_file(pair):
     begin = lines.index("pawn:", lines.index("piece_square:")) + 2
     written = [[int(number) for number in line.removeprefix("- [").removesuffix("]").split(",")]
                for line in lines[begin:begin + 8]]
-    table = tables(initial, learned)[0]
+    table = tables_of(initial, learned)[0]
     assert (table.parameter, table.stage) == ("piece_square.pawn", "mg")
     assert [[number_of(cell.text) for cell in row] for row in table.boards[0].rows] == written
     assert table.boards[0].rows[1][2].said.startswith("piece_square.pawn[6][2]: 61.0 → ")
@@ -41,7 +48,7 @@ def test_differences_that_may_be_chance_are_faint_and_unknown_ones_marked(pair):
     initial, learned = pair
     marks = {"weak": 0, "unknown": 0, "": 0}
     for s, stage in enumerate(learned.stages):
-        for table, place in zip([t for t in tables(initial, learned) if t.stage == stage],
+        for table, place in zip([t for t in tables_of(initial, learned) if t.stage == stage],
                                 [p for p in learned.layout.places if len(p.shape) == 2], strict=True):
             change = (learned.weights - initial.weights)[s, place.columns].reshape(place.shape)[::-1]
             error = learned.standard_errors[s, place.columns].reshape(place.shape)[::-1]
@@ -60,17 +67,20 @@ def test_differences_that_may_be_chance_are_faint_and_unknown_ones_marked(pair):
     assert min(marks.values()) > 50
 
 
-def test_without_standard_errors_nothing_is_marked(pair):
+def test_without_standard_errors_all_that_was_learned_is_pale(pair):
     initial, learned = pair
-    boards = [board for table in tables(initial, replace(learned, standard_errors=None)) for board in table.boards]
-    assert {cell.mark for board in boards for row in board.rows for cell in row} == {""}
+    boards = [board for table in tables_of(initial, replace(learned, standard_errors=None)) for board in table.boards]
+    for board in boards:
+        cells = [cell for row in board.rows for cell in row]
+        assert {cell.mark for cell in cells} == {"" if board.kind == "initial" else "weak"}
+        assert max(cell.strength for cell in cells) <= (0.9 if board.kind == "initial" else 0.27)
 
 
 def test_tables_of_any_size_are_boards():
     layout = Layout((Place("a", "flat", (2, 5), 0), Place("a", "deep", (2, 3, 4), 10)))
     weights = np.arange(34.0)[None]
     one = Parameters("tictactoe", layout, ("all",), weights)
-    flat, deep = tables(one, one)
+    flat, deep = tables_of(one, one)
     assert [[number_of(cell.text) for cell in row] for row in flat.boards[1].rows] == [[5, 6, 7, 8, 9], [0, 1, 2, 3, 4]]
     assert len(deep.boards[1].rows) == 6 and deep.boards[1].rows[0][3].said.startswith("a.deep[1][2][3]: 33.0")
     assert flat.stage == "" and flat.boards[2].largest == 0.0

@@ -10,10 +10,21 @@ import pytest
 
 from tests.tuner.report.support import BAD_NAME, BINS, findings, match_run, selfplay_run
 from tuner.report.charts import COLOURS, Series, bar_chart, line_chart, own_names, points_chart
-from tuner.report.figures import calibration_charts, elo_curve, match_charts, phase_chart, rolling_mean, selfplay_charts, thinned
+from tuner.report.figures import (
+    calibration_charts,
+    elo_curve,
+    health_charts,
+    match_charts,
+    moves_charts,
+    phase_chart,
+    rolling_mean,
+    thinned,
+    watched_charts,
+)
 from tuner.report.gather import gather
 from tuner.report.matches import read_match
 
+START = {"pawn": 100.0, "knight": 400.0, "bishop": 400.0, "rook": 600.0, "queen": 1200.0}
 SVG = "{http://www.w3.org/2000/svg}"
 
 
@@ -34,7 +45,9 @@ def points(svg: str, colour: str) -> np.ndarray:
 def all_charts(folder) -> list:
     match = match_run(folder / "match", [(1, 0), (-1, 1), (1, 1), (0, 0)] * 10, sprt=(0.0, 5.0))
     elo = {"value": 3.0, "low": -2.0, "high": 8.0}
-    return [*selfplay_charts(gather(selfplay_run(folder / "selfplay"), []).history), *match_charts(read_match(match)),
+    history = gather(selfplay_run(folder / "selfplay"), []).history
+    return [*moves_charts(history, START, np.linspace(1, 30, 60)), *health_charts(history), *watched_charts(history),
+            *match_charts(read_match(match)),
             *calibration_charts({"before": BINS, "after": BINS}), phase_chart(findings()["summary"]["phases"]),
             elo_curve([{"games": 100.0, "elo": elo}, {"games": 900.0, "elo": elo | {"high": None}}]),
             bar_chart(BAD_NAME, BAD_NAME, BAD_NAME, [BAD_NAME], [1], BAD_NAME),
@@ -43,7 +56,7 @@ def all_charts(folder) -> list:
 
 def test_every_chart_is_described_and_wears_the_colours_of_the_page(tmp_path):
     charts = all_charts(tmp_path)
-    assert len(charts) == 13 + 3 + 2 + 1 + 1 + 2
+    assert len(charts) == 5 + 2 + 5 + 3 + 2 + 1 + 1 + 2
     names = set()
     for i, chart in enumerate(charts):
         root = tree(own_names(chart.svg, f"c{i}"))

@@ -12,7 +12,7 @@ from tuner.proof.pentanomial import count_games, summarise
 from tuner.proof.sprt import Sprt, log_likelihood_ratio
 from tuner.report.gather import gather
 from tuner.report.matches import read_match
-from tuner.report.sections import tiles_of
+from tuner.report.verdict import verdicts_of
 
 PAIRS = [(1, 0), (-1, 1), (1, 1), (0, 0), (-1, -1), (1, 0)] * 8
 
@@ -45,9 +45,10 @@ def test_elo_is_told_of_the_player_that_learned(tmp_path):
     write_parameters(folder / "b.yaml", learned_from(load_parameters("classic")))
     elo = read_match(folder).plain["elo"]
     assert elo["low"] > 0
-    tile = tiles_of(gather(run, [folder]))[-1]
-    assert tile.label == "Elo of mine" and tile.value == f"−{elo['value']:.0f}"
-    assert f"[−{elo['high']:.0f},\u00a0−{elo['low']:.0f}] against classic" in tile.detail
+    (found,) = verdicts_of(gather(run, [folder]))
+    assert found.sentence == "mine is worse than classic" and found.kind == "worse"
+    assert found.detail == (f"−{elo['value']:.0f} Elo [−{elo['high']:.0f},\u00a0−{elo['low']:.0f}]; 40 games, depth 4, "
+                            "8 random plies")
 
 
 def test_games_learned_from_are_read_from_the_copies(tmp_path):

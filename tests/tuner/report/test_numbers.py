@@ -9,6 +9,7 @@ import pytest
 from tests.tuner.report.support import findings, learned_from
 from tuner.diff import compare, differences
 from tuner.engine import load_parameters
+from tuner.report.certainty import certainty_of
 from tuner.report.numbers import curves, rows, values
 
 
@@ -20,7 +21,7 @@ def pair():
 
 def test_rows_are_those_of_diff(pair):
     expected = [(row["parameter"], stage, row[stage]) for row in differences(compare(pair))["rows"] for stage in ("mg", "eg")]
-    found = rows(*pair)
+    found = rows(compare(pair), certainty_of(compare(pair)))
     assert len(found) == len(expected) == 462
     kinds = set()
     for row, (name, stage, entry) in zip(found, expected, strict=True):
@@ -40,7 +41,7 @@ def test_rows_are_those_of_diff(pair):
 
 
 def test_values_are_those_of_the_first_term_in_units_of_its_first(pair):
-    found = values(*pair, [])
+    found = values(compare(pair), [])
     learned = pair[1]
     assert (found["term"], found["unit"], found["intervals"]) == ("material", "pawn", False)
     means = {row["name"]: sum(entry["learned"] for entry in row["stages"]) / 2 for row in found["rows"]}
@@ -50,12 +51,12 @@ def test_values_are_those_of_the_first_term_in_units_of_its_first(pair):
         for s, entry in enumerate(row["stages"]):
             error = learned.standard_errors[s, i]
             assert entry["error"] == (None if math.isnan(error) or error == 0 else pytest.approx(1.96 * error))
-    given = values(*pair, findings()["ratios"])
+    given = values(compare(pair), findings()["ratios"])
     assert given["intervals"] and [(row["ratio"], row["low"]) for row in given["rows"][1:]] == [
         (ratio["ratio"], ratio["low"]) for ratio in findings()["ratios"]]
 
 
 def test_every_list_has_a_curve_for_each_stage(pair):
-    charts = curves(*pair)
+    charts = curves(compare(pair), certainty_of(compare(pair)))
     lists = [place.path for place in pair[0].layout.places if len(place.shape) == 1]
     assert [chart.title for chart in charts] == [f"{name} · {stage}" for name in lists for stage in ("mg", "eg")]

@@ -62,10 +62,11 @@ def rich(tmp_path_factory):
 def test_everything_found_has_a_place_on_the_page(rich):
     run, text, sections, page = rich
     assert [section.name for section in sections] == [
-        "values", "advice", "match-1", "match-2", "learning", "tables", "lists", "numbers", "calibration", "identifiability",
-        "draws", "misjudged", "data", "repeat"]
+        "advice", "values", "match-1", "match-2", "learning", "tables", "lists", "numbers", "calibration", "agreement",
+        "identifiability", "draws", "misjudged", "data", "repeat"]
     said = re.sub(r"[ \n]+", " ", "".join(page.text))
-    for part in ("0.4465", "from 0.4531: −0.0066 [−0.0081,\u00a0−0.0051]", "0.4517", "400,563", "2.80 to 3.03",
+    for part in ("Held-out loss on results", "0.4482", "from 0.4519: −0.0037 [−0.0049,\u00a0−0.0025], 586 games",
+                  "0.4517", "400,563", "2.80 to 3.03",
                  "18,900 more games", "Ptnml(0-2): [0, 0, 20, 10, 10]", "1,206", "240.5", "1.2 × 10⁶", "a <b>sum</b>",
                  "piece_square.pawn[0][1] mg",
                  "−0.97", "0.800 ± 0.098", "0.93000", "97 % expected, the second player won; the first player moves",
@@ -74,7 +75,7 @@ def test_everything_found_has_a_place_on_the_page(rich):
         assert part in said, part
     assert sum(tag == "table" and given.get("class") == "board" for tag, given in page.tags) == 6 * 2 * 3
     assert sum(given.get("class") == "picture" for _, given in page.tags) == 2
-    assert sum(given.get("class") == "chart" for _, given in page.tags) == 3 + 2 * 2 + 2 + 19 * 2 + 2 + 1
+    assert sum(given.get("class") == "chart" for _, given in page.tags) == 3 + 2 * 2 + 2 + 19 * 2 + 2 * 2 + 1
 
 
 def test_the_page_needs_nothing_but_itself(rich):
@@ -140,18 +141,25 @@ def test_a_page_of_selfplay_shows_what_was_watched(tmp_path):
     text, sections = render(gather(folder, matches))
     page = Checked(text)
     titles = [tag for tag in re.findall(r"<title>(.*?)</title><desc>", text)]
-    for title in ("Value of pawn", "Value of queen", "Drawn games", "Games broken off", "Length of games", "Repeated games",
+    for title in ("pawn", "queen", "Drawn and broken off", "Length of games", "Repeated games",
                   "Leaves that are quiet", "Squared errors Σd²", "Step", "Drift", "Elo by games learned from"):
         assert titles.count(title) == 1
     assert "values" in [section.name for section in sections] and "nodes" not in page.text
     # a page without standard errors promises none
     assert "±</button>" not in text and "not identified" not in text
+    assert re.search(r"480 games of self-play give no standard errors; differences below about \d\d centipawns may be", text)
+    assert "depth 4" in text and "neither player has the weights of this run" in text
+    settings = selfplay_run(tmp_path / "sgd", rule="sgd")
+    text, _ = render(gather(settings, []))
+    assert "480 games of self-play give no standard errors: any of these differences may be noise" in text
+    assert "more than noise" not in text
 
 
 def test_a_page_of_a_match_is_short(tmp_path):
     text, sections = render(gather(match_run(tmp_path / "match", [(1, 0), (0, 0)] * 9, sprt=(0.0, 5.0)), []))
     Checked(text)
     assert [section.name for section in sections] == ["match-1", "repeat"]
+    assert text.index("Not decided whether learned is better than classic") < text.index("<nav")
     for part in ("LLR: ", "White mates", "90 plies on average", "bounds −2.94, 2.94; not decided", "Elo as the match went on"):
         assert part in text
     empty, _ = render(gather(match_run(tmp_path / "empty", []), []))

@@ -145,7 +145,7 @@ SETTINGS = [
     ("trace", 2, "trace is 2"),
     ("explore", -0.5, "explore is -0.5"), ("rate", float("inf"), "rate is inf"), ("rate", 0, "rate is 0"),
     ("decay", -1, "decay is -1"),
-    ("backup", "x", "backup is 'x', expected td or td-leaf or rootstrap or treestrap"), ("rule", "", "rule is '', expected"),
+    ("method", "x", "method is 'x', expected td or td-leaf or rootstrap or treestrap"), ("rule", "", "rule is '', expected"),
     ("opponents", [], "opponents is empty"), ("opponents", [None], "opponents is a list, expected tuple[str, ...]"),
     ("terms", "x", "terms is 'x'"), ("truncated", "never", "truncated is 'never', expected value or draw"),
     ("seed", -1, "seed is -1"), ("plies", 0, "plies is 0"), ("noise", -2, "noise is -2"),

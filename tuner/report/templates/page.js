@@ -30,11 +30,11 @@ for (const table of document.querySelectorAll("table.sortable")) {
 // A text box hides the rows whose first cell does not hold it.
 for (const box of document.querySelectorAll("input[data-filters]")) {
   const rows = [...document.getElementById(box.dataset.filters).tBodies[0].rows];
-  const told = document.getElementById("filtered");
+  const count = document.getElementById("filtered");
   box.addEventListener("input", () => {
     const wanted = box.value.trim().toLowerCase();
     for (const row of rows) row.hidden = !row.cells[0].textContent.toLowerCase().includes(wanted);
-    told.textContent = `${rows.filter(row => !row.hidden).length} of ${rows.length}`;
+    count.textContent = `${rows.filter(row => !row.hidden).length} of ${rows.length}`;
   });
 }
 
@@ -76,3 +76,13 @@ for (const board of document.querySelectorAll("table.board")) {
   });
 }
 addEventListener("scroll", hide, { passive: true });
+
+// A command is copied by its button, where the browser allows it.
+for (const button of document.querySelectorAll(".command button")) {
+  if (!navigator.clipboard) continue;
+  button.hidden = false;
+  button.addEventListener("click", async () => {
+    await navigator.clipboard.writeText(button.parentNode.querySelector("pre").textContent);
+    button.textContent = "Copied";
+  });
+}

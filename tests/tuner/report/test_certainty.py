@@ -1,0 +1,104 @@
+"""How sure changes are: as `tuner diff` says, and, for self-play, against what noise does to the update rule."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from tests.tuner.report.support import learned_from, selfplay_run
+from tests.tuner.test_diff import drawn, parameters
+from tuner.diff import compare, differences
+from tuner.engine import load_parameters
+from tuner.report.boards import tables
+from tuner.report.certainty import CHANCE, HELD, NOISE, SURE, UNIDENTIFIED, certainty_of, certainty_of_selfplay, noise_of
+from tuner.report.gather import gather
+from tuner.report.numbers import rows
+
+ADAM = {"rule": "adam", "rate": None, "decay": 200.0, "floor": 0.1, "average": 0.99}
+
+
+def pairs():
+    """Two files each: with errors of the learned one, of both, and of few games."""
+    start, random = load_parameters("classic"), np.random.default_rng(5)
+    learned = learned_from(start)
+    errors = np.round(random.uniform(4, 20, start.weights.shape), 2)
+    return [(start, learned), (replace(start, standard_errors=errors), learned), (start, replace(learned, learned={"games": 9}))]
+
+
+@pytest.mark.parametrize("which", range(3), ids=["learned", "both", "nine games"])
+def test_a_page_and_diff_call_the_same_changes_significant(which):
+    found = compare(pairs()[which])
+    sure, said, counted = certainty_of(found), differences(found), {SURE: 0, CHANCE: 0}
+    by_name = {(line["parameter"], line["stage"]): line for line in rows(found, sure)}
+    for row in said["rows"]:
+        for stage in found.stages:
+            line, entry = by_name[row["parameter"], stage], row[stage]
+            if entry["significant"] is None or line["sure"] == HELD:
+                assert line["sure"] in (UNIDENTIFIED, HELD)
+            else:
+                assert line["sure"] == (SURE if entry["significant"] else CHANCE)
+                assert line["error"] == pytest.approx(found.evidence.reach[0, 0, 0] * entry["change_error"], abs=2e-4)
+                counted[line["sure"]] += 1
+    marks = {(table.parameter, table.stage): [[cell.mark for cell in row] for row in table.boards[2].rows]
+             for table in tables(found, sure)}
+    for grid in said["grids"]:
+        for significant, mark in zip(np.array(grid["significant"]).ravel(), np.ravel(marks[grid["parameter"], grid["stage"]]),
+                                     strict=True):
+            assert mark == {True: "", False: "weak"}.get(significant, mark)
+    assert min(counted.values()) > 20
+    assert f"{said['significant']:,} of {said['tested']:,} changes are beyond their 95 % interval" in sure.sentence
+    assert f"{said['supported']:,} remain at a false discovery rate" in sure.sentence
+    assert ("both files' errors" in sure.detail) == (which == 1)
+
+
+def test_a_file_that_was_learned_without_errors_is_not_taken_for_exact():
+    start, errors = drawn(4), np.full(drawn(4).shape, 2.0)
+    first = parameters(start, errors)
+    byhand, selfplay = parameters(start + 50), parameters(start + 50, command="selfplay")
+    assert compare([first, byhand]).evidence.significant.all()
+    found = compare([first, selfplay])
+    assert not found.evidence.tested.any() and not certainty_of(found).judged
+    assert differences(found)["tested"] == 0
+
+
+def test_the_yardstick_is_what_noise_makes_of_the_rule():
+    """A second derivation: with the mean square of gradients known, a weight is a sum of independent gradients, and so is
+    its average."""
+    batches = 150
+    rates = 3.0 / (1 + np.arange(batches) / 200)
+    weights = np.zeros(batches)  # of gradient s in the weight after the last batch, then in the average
+    path = np.zeros((batches, batches))
+    for t in range(batches):
+        ages = t - np.arange(t + 1)
+        path[t] = path[t - 1] if t else 0
+        path[t, :t + 1] += rates[t] * 0.1 * 0.9**ages / (1 - 0.9**(t + 1))
+    average = np.zeros(batches)
+    for t in range(batches):
+        keep = min(0.99, (2 + t) / (11 + t))
+        average = keep * average + (1 - keep) * path[t]
+        weights[t] = np.sqrt((average**2).sum())
+    found = noise_of(ADAM, batches)
+    assert found[-1] == pytest.approx(1.96 * weights[-1], rel=0.12)
+    assert (np.diff(found) > -0.5).all() and len(found) == batches
+
+
+def test_scale_free_rules_alone_have_a_yardstick():
+    assert noise_of(ADAM | {"rule": "adagrad"}, 1)[0] == pytest.approx(20.0 * 9 / 11)  # the first step is the rate
+    assert (noise_of(ADAM | {"rate": 6.0}, 20) == 2 * noise_of(ADAM, 20)).all()
+    for settings in ({"rule": "sgd"}, {"rule": "coherence"}, {"rule": ["adam"]}, {"decay": 0.0}, {"floor": "much"}, {"rate": []}):
+        assert noise_of(ADAM | settings, 20) is None
+    assert noise_of(ADAM, 0) is None
+
+
+def test_selfplay_is_judged_by_noise(tmp_path):
+    run = gather(selfplay_run(tmp_path / "run", 60), [])
+    sure = certainty_of_selfplay(run.comparison, run.settings, run.history)
+    change, noise = np.abs(run.comparison.change[0]), sure.noise[-1]
+    assert 30 < noise < 60
+    assert (sure.marks == np.where(change == 0, "", np.where(change > noise, SURE, NOISE))).all()
+    assert f"differences below about {noise:.0f} centipawns may be noise" in sure.sentence
+    learned = [cell for table in tables(run.comparison, sure) for row in table.boards[1].rows for cell in row]
+    assert {cell.mark for cell in learned} == {"weak"} or all(
+        abs(float(cell.text.replace("−", "-"))) > noise for cell in learned if not cell.mark and cell.strength)

@@ -1,0 +1,134 @@
+"""Run folders that something has damaged: every part of every file, with a value of every wrong type, is one line or a page."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+import yaml
+
+from games.streams import InputError
+from tests.tuner.report.support import findings, match_run, selfplay_run, tune_run
+from tuner.report.findings import FINDINGS, read_findings
+from tuner.report.gather import LINES, SELFPLAY, TUNE, gather
+from tuner.report.history import read_history
+from tuner.report.matches import LINE, read_match
+from tuner.report.page import render
+
+WRONG = (True, -7, 10**30, float("nan"), "x", [], [None], [[1]], {}, {"a": None})
+
+
+def places(data, path=()):
+    """Every place of plain data but its root; of a list the first."""
+    if path:
+        yield path
+    if isinstance(data, dict):
+        for key in data:
+            yield from places(data[key], (*path, key))
+    elif data and isinstance(data, list):
+        yield from places(data[0], (*path, 0))
+
+
+def changed(data, path, value):
+    copy = json.loads(json.dumps(data))
+    at = copy
+    for key in path[:-1]:
+        at = at[key]
+    at[path[-1]] = value
+    return copy
+
+
+def one_line(read) -> bool:
+    """Whether it was refused, in one line that is not too long."""
+    try:
+        read()
+    except InputError as problem:
+        assert "\n" not in str(problem) and len(str(problem)) < 400
+        return True
+    return False
+
+
+def test_findings_of_a_wrong_type_are_refused_or_shown(tmp_path):
+    """Values that pass are drawn: a page of all of them, for each kind of wrong value."""
+    folder = tune_run(tmp_path / "run", "tictactoe/classic", findings(positions=["x.o/.x./... o"]))
+    whole = findings(positions=["x.o/.x./... o"])
+    refused = 0
+    for value in WRONG:
+        passed = whole
+        for path in places(whole):
+            (folder / FINDINGS).write_text(json.dumps(changed(whole, path, value)))
+            if one_line(lambda: read_findings(folder)):
+                refused += 1
+            else:
+                try:
+                    passed = changed(passed, path, value)
+                except (KeyError, IndexError, TypeError):  # a part of what is replaced already
+                    continue
+        (folder / FINDINGS).write_text(json.dumps(passed))
+        one_line(lambda: render(gather(folder, [])))
+    assert refused > 700
+
+
+@pytest.mark.parametrize("kind", ["tune", "selfplay", "match"])
+def test_histories_of_a_wrong_type_are_refused_by_line(tmp_path, kind):
+    folder = {"tune": lambda path: tune_run(path, "tictactoe/classic", findings(positions=[])), "selfplay": selfplay_run,
+              "match": lambda path: match_run(path, [(1, 0)] * 4)}[kind](tmp_path / "run")
+    path = folder / "history.jsonl"
+    lines = path.read_text().splitlines()
+    line = json.loads(lines[1])
+    shape = LINE if kind == "match" else LINES[TUNE if kind == "tune" else SELFPLAY]
+    for at in places(line):
+        if at[0] not in shape:
+            continue
+        for value in (*WRONG, None):
+            path.write_text("\n".join([lines[0], json.dumps(changed(line, at, value)), *lines[2:]]) + "\n")
+            if not one_line(lambda: read_history(path, shape, torn=True)):
+                # what may be missing, NaN in a fit, numbers that may be negative, and mappings of any length
+                assert value is None or value != value or value == -7 and at[0] in ("objective", "held_out", "values") or (
+                    at == ("values",) and isinstance(value, dict)) or value == "x" and at[0] in ("ends", "reasons"), (at, value)
+    for text in ("[" * 100_000, "null", "nan", '{"a": 1}', ""):
+        path.write_text("\n".join([lines[0], text, *lines[2:]]) + "\n")
+        with pytest.raises(InputError, match=r"history\.jsonl:2: damaged"):
+            read_history(path, shape, torn=True)
+
+
+def test_settings_of_a_wrong_type_are_refused_or_shown(tmp_path):
+    folder = tune_run(tmp_path / "run", "tictactoe/classic", findings(positions=[]))
+    match = match_run(tmp_path / "match", [(1, 0), (0, 0)] * 4, sprt=(0.0, 5.0))
+    for path, read in ((folder, lambda: gather(folder, [])), (match, lambda: read_match(match))):
+        whole = yaml.safe_load((path / "config.yaml").read_text())
+        for at in places(whole):
+            for value in (*WRONG, None, "\0"):
+                (path / "config.yaml").write_text(yaml.safe_dump(changed(whole, at, value)))
+                one_line(read)
+        for text in ("[" * 100_000, "a: &a [1]\nb: *a", "a: !!python/object:os.system {}", "\0", "? [1]\n: 2"):
+            (path / "config.yaml").write_text(text)
+            assert one_line(read)
+        (path / "config.yaml").write_text(yaml.safe_dump(whole))
+
+
+def test_what_was_learned_has_to_be_a_mapping(tmp_path):
+    folder = tune_run(tmp_path / "run", "tictactoe/classic", findings(positions=[]))
+    text = (folder / "params.yaml").read_text()
+    for learned in ("7", "[1]", "words"):
+        (folder / "params.yaml").write_text(f"{text}learned: {learned}\n")
+        with pytest.raises(InputError, match="learned is .*, expected a mapping"):
+            gather(folder, [])
+
+
+def test_findings_of_older_versions_leave_their_section_out(tmp_path):
+    old = findings(positions=[])
+    old["calibration"] = old["calibration"]["results"]
+    del old["result"]["held_out_results"]
+    text, sections = render(gather(tune_run(tmp_path / "run", "tictactoe/classic", old), []))
+    assert not {"calibration", "agreement"} & {section.name for section in sections} and "Held-out loss" in text
+
+
+def test_results_that_are_not_known_are_said_to_be_so(tmp_path):
+    found = findings(positions=[])
+    found["calibration"]["results"] = found["result"]["held_out_results"] = None
+    found["result"]["method"] = "rootstrap"
+    text, sections = render(gather(tune_run(tmp_path / "run", "tictactoe/classic", found), []))
+    assert "The results of the games are not known, so nothing tells whether predicted scores come true." in text
+    assert {"calibration", "agreement"} < {section.name for section in sections}
+    assert "Agreement with the search, held out" in text and "Held-out loss on results" not in text

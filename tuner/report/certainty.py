@@ -1,0 +1,93 @@
+"""How sure each change is: by its standard error if there are any, else by what noise alone does to weights in self-play."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from tuner.diff import Comparison, errors_used
+from tuner.learners.rules import RULES
+from tuner.report.text import known, number, whole
+from tuner.selfplay.learner import kept_share, learning_rate
+from tuner.selfplay.settings import Settings
+
+SURE, CHANCE, UNIDENTIFIED, HELD, NOISE, UNKNOWN = "yes", "no", "not identified", "held", "may be noise", ""
+SCALE_FREE = ("adam", "adagrad")  # rules whose steps do not depend on the size of gradients: noise of any size does the same
+WALKS, SEED = 1000, 1
+SHARE = 95  # percent of the walks that stay within the yardstick
+MOST_BATCHES = 50_000
+
+
+@dataclass(frozen=True)
+class Certainty:
+    """`marks` (stages, columns): one of the texts above for each change. `sentence` and `detail` say what they were judged by.
+    `noise` (batches,): centipawns that noise alone reaches after each batch of self-play; None where nobody knows."""
+
+    marks: np.ndarray
+    sentence: str
+    detail: str = ""
+    noise: np.ndarray | None = None
+
+    @property
+    def judged(self) -> bool:
+        """Whether anything is known of chance."""
+        return bool((self.marks != UNKNOWN).any())
+
+
+def certainty_of(found: Comparison) -> Certainty:
+    """By standard errors, as `tuner diff` judges changes; unknown throughout where there are none."""
+    marks = np.full(found.change[0].shape, UNKNOWN, dtype=object)
+    evidence = found.evidence
+    if found.known[0]:
+        marks[:] = UNIDENTIFIED
+        marks[evidence.tested[0]] = CHANCE
+        marks[evidence.significant[0]] = SURE
+        marks[evidence.error[0] == 0] = HELD
+    said = "".join(f"{line[0].upper()}{line[1:]}. " for line in errors_used(found)).rstrip()
+    if not found.known[0]:
+        return Certainty(marks, said)
+    tested, beyond, kept = (int(array.sum()) for array in (evidence.tested, evidence.significant, evidence.supported))
+    return Certainty(marks, f"{whole(beyond)} of {whole(tested)} changes are beyond their 95 % interval (by chance alone, up to "
+                     f"{whole(0.05 * tested)}); {whole(kept)} remain at a false discovery rate of 5 %.", said)
+
+
+def certainty_of_selfplay(found: Comparison, settings: Mapping, history: list[dict]) -> Certainty:
+    """Self-play gives no standard errors; the yardstick is what the run's update rule makes of noise."""
+    if found.known[0]:
+        return certainty_of(found)
+    games = whole(history[-1]["games"]) if history else "0"
+    noise = noise_of(settings, len(history))
+    marks = np.full(found.change[0].shape, UNKNOWN, dtype=object)
+    if noise is None:
+        return Certainty(marks, f"{games} games of self-play give no standard errors: any of these differences may be noise.")
+    change = np.abs(found.change[0])
+    marks[:] = np.where(change > noise[-1], SURE, NOISE)
+    marks[change == 0] = UNKNOWN
+    larger, moved = int((marks == SURE).sum()), int((change > 0).sum())
+    return Certainty(
+        marks, f"{games} games of self-play give no standard errors; differences below about {number(noise[-1], 0)} centipawns "
+        f"may be noise.", f"If each batch of games pushed a weight at random, its learning rate would keep it within that in "
+        f"{SHARE} % of cases; {whole(larger)} of {whole(moved)} differences are larger (by chance alone, up to "
+        f"{whole((100 - SHARE) / 100 * moved)}).", noise)
+
+
+def noise_of(settings: Mapping, batches: int) -> np.ndarray | None:
+    """(batches,) centipawns within which 95 % of the playing weights are after each batch, if gradients are independent noise
+    with mean zero; None for rules that depend on the size of gradients. Evaluations that pull weights back make it less."""
+    if settings.get("rule") not in SCALE_FREE or not 0 < batches <= MOST_BATCHES:
+        return None
+    if not all(known(settings.get(name)) for name in ("decay", "floor", "average")) or settings["decay"] <= 0 or not (
+            settings.get("rate") is None or known(settings["rate"])):
+        return None
+    rule, random = RULES[settings["rule"]], np.random.default_rng(SEED)
+    schedule = Settings(**{name: settings.get(name) for name in Settings.__dataclass_fields__})
+    state = {name: np.zeros(WALKS) for name in rule.names}
+    weights, average, reached = np.zeros(WALKS), np.zeros(WALKS), np.zeros(batches)
+    for batch in range(batches):
+        weights = weights + learning_rate(schedule, batch) * rule.step(state, random.normal(size=WALKS), 1, batch + 1)
+        keep = kept_share(schedule, batch + 1)
+        average = keep * average + (1 - keep) * weights
+        reached[batch] = np.percentile(np.abs(average), SHARE)
+    return reached

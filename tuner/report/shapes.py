@@ -1,0 +1,106 @@
+"""What plain data from a file has to look like before a page is made of it: wrong data is an InputError with its place."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from games.streams import InputError
+
+LARGEST = 1e15  # no number of a run is larger; beyond, a chart has no axis
+
+Shape = Any  # a Kind, a mapping of keys to shapes, or a list of the one shape of its items
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of scalar: its name, and whether a value is one."""
+
+    name: str
+    holds: Callable[[object], bool]
+
+
+@dataclass(frozen=True)
+class Needed:
+    """The shape of a key that has to be there, and may be null only if that is said."""
+
+    shape: Shape
+    null: bool = False
+
+
+@dataclass(frozen=True)
+class Each:
+    """A mapping of any names to one shape."""
+
+    shape: Shape
+
+
+@dataclass(frozen=True)
+class Exactly:
+    """A list of so many items of one shape."""
+
+    shape: Shape
+    length: int
+
+
+def _number(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and not abs(value) > LARGEST
+
+
+def _finite(value: object) -> bool:
+    return _number(value) and not math.isnan(value)
+
+
+NUMBER = Kind("a number", _finite)
+MAYBE = Kind("a number or NaN", _number)  # what is not known of a fit is NaN in its history
+COUNT = Kind("a number of 0 or more", lambda value: _finite(value) and value >= 0)
+WHOLE = Kind("a whole number of 0 or more", lambda value: _finite(value) and value >= 0 and value == int(value))
+OUTCOME = Kind("-1, 0 or 1", lambda value: _finite(value) and value in (-1, 0, 1))
+TEXT = Kind("a text", lambda value: isinstance(value, str))
+YES = Kind("true or false", lambda value: isinstance(value, bool))
+SCALAR = Kind("a number or a text", lambda value: _finite(value) or isinstance(value, str))
+
+
+def require(place: str, value: object, shape: Shape, where: str) -> None:
+    """InputError that starts with `place` and names the part `where`, unless the value has the shape; null is nothing, and
+    keys that no shape names may be anything."""
+    if isinstance(shape, Needed):
+        if value is None and not shape.null:
+            _fail(place, where, value, shape.shape.name if isinstance(shape.shape, Kind) else "an object")
+        shape = shape.shape
+    if value is None:
+        return
+    if isinstance(shape, Kind):
+        if not shape.holds(value):
+            _fail(place, where, value, shape.name)
+    elif isinstance(shape, (dict, Each)):
+        if not isinstance(value, dict):
+            _fail(place, where, value, "an object")
+        for key, inner in (shape.items() if isinstance(shape, dict) else ((key, shape.shape) for key in value)):
+            if isinstance(inner, Needed) and key not in value:
+                raise InputError(f"{place}: {where + ' ' if where else ''}lacks {key!r}")
+            require(place, value.get(key), inner, f"{where}.{key}" if where else key)
+    else:
+        inner = shape.shape if isinstance(shape, Exactly) else shape[0]
+        if not isinstance(value, list):
+            _fail(place, where, value, "a list")
+        if isinstance(shape, Exactly) and len(value) != shape.length:
+            _fail(place, where, value, f"{shape.length} items")
+        for i, item in enumerate(value):
+            if item is None and isinstance(inner, dict):
+                _fail(place, f"{where}[{i}]", item, "an object")
+            require(place, item, inner, f"{where}[{i}]")
+
+
+def _fail(place: str, where: str, value: object, expected: str) -> None:
+    raise InputError(f"{place}: {where or 'it'} is {shown(value)}, expected {expected}")
+
+
+def shown(value: object) -> str:
+    """A value in few words."""
+    if isinstance(value, list):
+        return f"a list of {len(value)}"
+    return "an object" if isinstance(value, dict) else json.dumps(value)[:40]

@@ -1,0 +1,229 @@
+"""What the matches of a run say, in sentences; what to do where none was played, and why one may have been lost."""
+
+from __future__ import annotations
+
+import math
+import shlex
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from games.streams import InputError
+from tuner.parameters import game_of, read_parameters
+from tuner.proof.pentanomial import SIDE
+from tuner.report.gather import MATCH, SELFPLAY, Run
+from tuner.report.matches import Match
+from tuner.report.text import known, number, short, signed, together, whole
+
+BETTER, WORSE, OPEN = "better", "worse", "not decided"
+MOST_GAMES = 100_000  # that are worth a number
+ALIKE = 6  # pairs that all ended the same way: one player winning them all by luck has a chance below 5 % (2 / 2^6)
+MOST = 3  # matches at the top of a page, the last that were named
+MOVED = 0.5  # centipawns, which are written as one
+WIDTH = 20  # centipawns, of a prior that is narrow for results
+GAMES = 400  # of a match: an interval of about 30 Elo to either side
+MORE = 4  # times as many games, where more are the advice
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """`kind` is "better", "worse" or "not decided", about the first of `names`: what the run learned, where that played."""
+
+    kind: str
+    names: tuple[str, str]
+    sentence: str
+    detail: str
+    more: str = ""
+
+
+def verdicts_of(run: Run) -> list[Verdict]:
+    """Of the run, if it is a match; else of the last matches that were named, those that its weights played in first."""
+    if run.kind == MATCH:
+        return [verdict(run.matches[0], None)]
+    found = [(match, side_of(run, match)) for match in reversed(run.matches)]
+    found.sort(key=lambda pair: pair[1] is None)
+    return [verdict(match, side) if side is not None else _of_others(verdict(match, None)) for match, side in found[:MOST]]
+
+
+def _of_others(found: Verdict) -> Verdict:
+    return replace(found, detail=f"{found.detail}; neither player has the weights of this run")
+
+
+def lost(run: Run) -> bool:
+    """Whether the match that says most of what this run learned was lost."""
+    found = verdicts_of(run)
+    return run.kind != MATCH and bool(found) and found[0].kind == WORSE
+
+
+def seen_from(match: Match, side: int | None) -> tuple[tuple[str, str], tuple[float | None, float | None, float | None]]:
+    """Names, and Elo with its interval, from the view of a player."""
+    names, elo = match.names, match.plain["elo"]
+    value, low, high = elo["value"], elo["low"], elo["high"]
+    if side == 1:
+        return names[::-1], tuple(None if end is None else -end for end in (value, high, low))
+    return names, (value, low, high)
+
+
+def elo_text(value: float | None, low: float | None, high: float | None) -> str:
+    """Elo and its interval; an end that is missing is infinite, or nothing is known of it."""
+    if value is None:
+        return ""
+    if low is None and high is None:
+        return f"{signed(value, 0) or '0'} Elo"
+    return f"{signed(value, 0) or '0'} Elo " + together(
+        f"[{'−∞' if low is None else signed(low, 0) or '0'}, {'∞' if high is None else signed(high, 0) or '0'}]")
+
+
+def verdict(match: Match, side: int | None) -> Verdict:
+    """Which player is better, by the test of the match if it has one, else by the 95 % interval."""
+    names, elo = seen_from(match, side)
+    plain = match.plain
+    pairs = plain["pentanomial"][::-1] if side == 1 else plain["pentanomial"]
+    detail = f"{whole(plain['games'])} games, {match.conditions}, {match.openings}"
+    if plain["games"]:
+        detail = "; ".join(part for part in (elo_text(*elo), detail) if part)
+    if not sum(pairs):
+        return Verdict(OPEN, names, "Not decided: no pair of games has ended yet", detail)
+    if match.test is not None:
+        return _by_test(match, side, names, detail)
+    kind = _by_interval(elo, pairs)
+    if kind != OPEN:
+        return Verdict(kind, names, f"{names[0]} is {kind} than {names[1]}", detail)
+    return Verdict(OPEN, names, f"Not decided whether {names[0]} is better than {names[1]}", detail,
+                   more_games(plain["score"], plain["variance"], sum(pairs)))
+
+
+def _by_interval(elo: tuple, pairs: list[int]) -> str:
+    _, low, high = elo
+    if low is not None and low > 0:
+        return BETTER
+    if high is not None and high < 0:
+        return WORSE
+    if sum(pairs) >= ALIKE:  # all alike have no interval
+        if sum(pairs[3:]) == sum(pairs) and low is high is None:
+            return BETTER
+        if sum(pairs[:2]) == sum(pairs) and low is high is None:
+            return WORSE
+    return OPEN
+
+
+def _by_test(match: Match, side: int | None, names: tuple[str, str], detail: str) -> Verdict:
+    """What a sequential test accepted; its hypotheses are about the player that was named first."""
+    test, llr = match.test, match.plain["sprt"]["llr"]
+    lower, upper = test.bounds
+    low, high = (signed(end, 1).removesuffix(".0") or "0" for end in (test.elo0, test.elo1))
+    unit = "normalized Elo" if test.model == "normalized" else "Elo"
+    if match.decision is None:
+        return Verdict(OPEN, names, f"Not decided whether {names[0]} is better than {names[1]}", detail,
+                       f"Its test of {low} against {high} {unit} is at LLR {number(llr, 2)}, between {number(lower, 2)} and "
+                       f"{number(upper, 2)}; go on with: tuner match --resume {shlex.quote(str(match.folder))}")
+    first, second = match.names
+    said = f"The test accepted {match.decision}: {high if match.decision == 'H1' else low} rather than " \
+           f"{low if match.decision == 'H1' else high} {unit} for {first}"
+    sign = 0
+    if match.decision == "H1" and test.elo0 >= 0:
+        sign = 1
+    elif match.decision == "H0" and test.elo1 <= 0:
+        sign = -1
+    if side == 1:
+        sign = -sign
+    if sign:
+        kind = BETTER if sign > 0 else WORSE
+        return Verdict(kind, names, f"{names[0]} is {kind} than {names[1]}", detail, said + ".")
+    edge = f"better than {second} by {high} {unit}" if match.decision == "H0" else \
+        f"worse than {second} by {low.lstrip('−')} {unit}"
+    by_interval = _by_interval(seen_from(match, side)[1], match.plain["pentanomial"][::-1 if side == 1 else 1])
+    return Verdict(by_interval, names, f"{first} is not {edge}", detail, said + ".")
+
+
+def more_games(score: float | None, variance: float | None, pairs: int) -> str:
+    """How many more games would put 0 Elo outside the interval, if score and variance of pairs stay what they are."""
+    if not known(score) or not known(variance) or score == 0.5:
+        return "The players scored alike: nothing says how many games would decide it."
+    if variance == 0:
+        return "All pairs of games ended alike: nothing says how many games would decide it."
+    games = 2 * (math.floor(SIDE**2 * variance / (score - 0.5) ** 2) + 1 - pairs)
+    if games > MOST_GAMES:
+        return f"More than {whole(MOST_GAMES)} more games would be needed to put 0 Elo outside the interval."
+    return (f"About {whole(rounded_up(max(games, 2)))} more games would put 0 Elo outside the interval, if the difference stays "
+            "as it is.")
+
+
+def rounded_up(games: int) -> int:
+    """To two digits, and even."""
+    unit = max(2, 10 ** (len(str(games)) - 2))
+    return -(-games // unit) * unit
+
+
+def side_of(run: Run, match: Match) -> int | None:
+    """Which player of a match, 0 or 1, plays what this run learned; None if neither does, as far as one can see."""
+    if run.learned is None:
+        return None
+    for side, path in enumerate(match.copies):
+        try:
+            if path is None or game_of(path) != run.learned.game:
+                continue
+            other = read_parameters(path, run.learned.layout, run.learned.game, add_missing=True)
+        except InputError:  # terms that this run knows nothing of
+            continue
+        if other.weights.shape == run.learned.weights.shape and np.allclose(other.weights, run.learned.weights, atol=0.006):
+            return side
+    return None
+
+
+def match_to_play(run: Run) -> str | None:
+    """The command of the match that would tell whether what was learned is better; None where there is none to play."""
+    if run.matches or run.learned is None or run.game is None or run.game.contest is None or run.game.searcher is None:
+        return None
+    given = run.findings.get("result", {}).get("match")
+    if given:
+        return given
+    folder = str(run.folder)
+    start = str(run.settings.get("start") or run.findings.get("result", {}).get("start") or f"{folder}/start.yaml")
+    return shlex.join(["tuner", "match", f"{folder}/params.yaml", start, "--games", str(GAMES), "--run", f"{folder}-match"])
+
+
+def report_command(run: Run, command: str) -> str:
+    """The command that adds a match to the page."""
+    words = shlex.split(command)
+    folder = words[words.index("--run") + 1] if "--run" in words[:-1] else None
+    return shlex.join(["tuner", "report", str(run.folder), "--match", folder]) if folder else ""
+
+
+def reasons(run: Run) -> list[str]:
+    """Why a match may have been lost, from what is known of the run, and what to change."""
+    moved = int((np.abs(run.comparison.change) >= MOVED).sum())
+    if run.kind == SELFPLAY:
+        games = run.history[-1]["games"] if run.history else 0
+        return [f"{whole(games)} games of self-play moved {whole(moved)} numbers, and much of that may be noise. Go on with "
+                f"tuner selfplay --resume {shlex.quote(str(run.folder))} --games {int(MORE * games)}, then play again."]
+    result = run.findings.get("result") or {}
+    method, prior, games = result.get("method"), result.get("prior"), result.get("games")
+    lines = []
+    if method == "logistic":
+        lines.append(f"Results of {whole(games)} games moved {whole(moved)} numbers. A result is a noisy label of the positions "
+                     "of its game, and weights that follow the noise cost strength: learn from searches (--method rootstrap, the "
+                     f"default for games), or with a narrower prior: {_narrower(prior, WIDTH)}.")
+    elif method == "rootstrap":
+        lines.append(f"Searches of depth {short(result.get('depth'))} moved {whole(moved)} numbers. Hold them nearer to their "
+                     f"start: {_narrower(prior, WIDTH / 2)}; or search deeper: --depth {_deeper(result.get('depth'))}.")
+    elif method:
+        lines.append(f"Temporal differences of {whole(games)} games moved {whole(moved)} numbers: learn from searches (--method "
+                     f"rootstrap), or with a narrower prior: {_narrower(prior, WIDTH)}.")
+    held = result.get("held_out_results") or {}
+    if known(held.get("low")) and held["low"] > 0:
+        lines.append("The learned values predict the results of held-out games worse, too.")
+    elif known(held.get("high")) and held["high"] < 0:
+        lines.append("That the results of held-out games are predicted better does not help: a lower loss is not strength.")
+    return lines
+
+
+def _narrower(prior: object, width: float) -> str:
+    """A prior narrower than this one, as an option."""
+    if known(prior) and prior > 0:
+        return f"--prior {short(min(prior / 2, width))} instead of {short(prior)} centipawns"
+    return f"--prior {short(width)} centipawns instead of {prior or 'none'}"
+
+
+def _deeper(depth: object) -> str:
+    return short(depth + 2) if known(depth) else "6"
