@@ -27,6 +27,7 @@ from games.record import Game, find
 
 GAMES, PLIES = 16, 160  # random games that are played, and their longest
 LOWEST, HIGHEST = -128, 127  # a coefficient has eight bits
+LARGEST = 8e6  # centipawns of a stage, for which the packed score has room
 SECONDS = 60  # a term that takes longer than this has a loop without end
 
 
@@ -89,6 +90,18 @@ def count_checked(term: Term, view: ModuleType, position: np.ndarray) -> np.ndar
     return row
 
 
+def check_curve(term: Term) -> None:
+    """WrongCount unless the function that a side's weighted counts go through gives finite numbers, zero for zero; in plain
+    Python only."""
+    for total in (0.0, 1.0, -1.0, 0.5, 300.0, -300.0, 20_000.0, -20_000.0):
+        value = term.curve(total)
+        if not isinstance(value, (float, int, np.floating)) or not abs(value) < LARGEST:
+            raise WrongCount(f"its function gives {value!r} for {total:g} centipawns, expected a number of centipawns below "
+                             f"{LARGEST:,.0f}")
+        if total == 0.0 and value != 0:
+            raise WrongCount(f"its function gives {value!r} for nothing counted, expected 0")
+
+
 def try_out(game: str, path: Path) -> str | None:
     """What is wrong with the terms of a file, if anything, in one line; in plain Python only."""
     record, view = find(game), importlib.import_module(f"evalterms.{game}.view")
@@ -96,6 +109,12 @@ def try_out(game: str, path: Path) -> str | None:
         terms = terms_of_file(path)
     except ValueError as problem:
         return str(problem)
+    for term in terms:
+        try:
+            if term.curve is not None:
+                check_curve(term)
+        except Exception as problem:
+            return f"{line_of(problem, path)}: term {term.name}: {problem if isinstance(problem, WrongCount) else said(problem)}"
     for position in random_positions(record):
         for term in terms:
             try:

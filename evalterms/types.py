@@ -35,6 +35,17 @@ def complaints(term: Term, view: ModuleType) -> Iterator[tuple[str, str]]:
     except (errors.NumbaError, errors.UnsupportedBytecodeError, TypeError, ValueError) as problem:
         yield _located(problem, term.function.py_func.__code__.co_filename)
         return
+    if term.curve is not None:
+        try:
+            term.curve.compile((types.float64,))
+            (found,) = [compiled.signature.return_type for compiled in term.curve.overloads.values()]
+        except (errors.NumbaError, errors.UnsupportedBytecodeError, TypeError, ValueError) as problem:
+            yield _located(problem, term.curve.py_func.__code__.co_filename)
+            return
+        if found != types.float64:
+            code = term.curve.py_func.__code__
+            yield f"{code.co_filename}:{code.co_firstlineno}", f"{code.co_name} gives {found}, expected float64 for any float64"
+            return
     for function in _reached(term.function):
         for compiled in function.overloads.values():
             for line, text in _traps(compiled.type_annotation):

@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from tuner.engine import Engine
+from tuner.layout import shares_of
 from tuner.parameters import Parameters
 from tuner.tables import number, show_table
 
@@ -19,13 +20,18 @@ def explain(engine: Engine, parameters: Parameters, words: np.ndarray) -> dict:
     shares = np.array([1.0] if len(stages) == 1 else [first, 1 - first])
     labels = engine.layout.labels()
     terms: dict[str, dict] = {}
+    curved = engine.composition.curved
     for index, count in zip(rows.index, rows.count, strict=True):
         weights = parameters.weights[:, index]
         label = labels[index]
+        if label.split(".")[0] in curved:
+            continue
         term = terms.setdefault(label.split(".")[0], {"stages": np.zeros(len(stages)), "parameters": []})
         term["stages"] += count * weights
         term["parameters"].append({"parameter": label, "count": int(count), "contribution": float(count * weights @ shares),
                                    **{s: float(w) for s, w in zip(stages, weights, strict=True)}})
+    for name in curved:
+        terms[name] = {"stages": _whole_term(engine, parameters, name, words), "parameters": []}
     total = sum((term["stages"] for term in terms.values()), np.zeros(len(stages)))
     evaluation = float(total @ shares)
     v = math.tanh(parameters.scale * evaluation)
@@ -35,6 +41,24 @@ def explain(engine: Engine, parameters: Parameters, words: np.ndarray) -> dict:
         "terms": [{"term": name, **dict(zip(stages, term["stages"].tolist(), strict=True)),
                    "contribution": float(term["stages"] @ shares), "parameters": term["parameters"]}
                   for name, term in terms.items()]}
+
+
+def _whole_term(engine: Engine, parameters: Parameters, name: str, words: np.ndarray) -> np.ndarray:
+    """(stages,) what a term that is not linear in its numbers adds to each stage: no number has a part of its own. What one
+    stage adds is found by taking the term's weights out of the others; a phase in which a stage has no share tells nothing
+    of it, and it is zero there."""
+    place = [place.columns for place in engine.layout.places if place.term == name]
+    shares = shares_of(engine.coefficients(words[None, :]).phase, engine.phases, len(parameters.stages))[:, 0]
+    without = parameters.weights.copy()
+    for columns in place:
+        without[:, columns] = 0.0
+    base, found = engine.values(words[None, :], without)[0], np.zeros(len(parameters.stages))
+    for stage, share in enumerate(shares):
+        some = without.copy()
+        for columns in place:
+            some[stage, columns] = parameters.weights[stage, columns]
+        found[stage] = (engine.values(words[None, :], some)[0] - base) / share if share else 0.0
+    return found
 
 
 def show(result: dict, all_parameters: bool) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import mmap
+import tempfile
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -10,6 +12,7 @@ import numpy as np
 from tuner.fit import FitResult
 from tuner.learners.base import LearnerOptions, Record
 from tuner.learners.newton import newton
+from tuner.ranges import together
 
 TOLERANCE = 1e-6
 
@@ -23,17 +26,22 @@ def bootstrap(result: FitResult, replicates: int, seed: int,
     problem, random = result.problem, np.random.default_rng([seed, replicates])
     data = problem.data
     names, group = problem.groups
-    sizes = (data.first[problem.games + 1] - data.first[problem.games]).astype(np.int64)
-    found = []
-    for done in range(replicates):
-        times = np.bincount(random.integers(0, len(names), len(names)), minlength=len(names))[group]
-        weight = np.zeros(data.positions, np.float32)
-        for begin, size, count in zip(data.first[problem.games].tolist(), sizes.tolist(), times.tolist(), strict=True):
-            weight[begin:begin + size] = count
-        drawn = replace(problem, data=replace(data, weight=weight * data.weight), meter=type(problem.meter)())
-        weights = newton(drawn, LearnerOptions(tolerance=TOLERANCE), Record(), result.weights, result.matrix)
-        found.append(result.gauge.restore(problem, weights))
-        watch(done + 1)
+    ranges, found = problem.whole_games, []
+    with tempfile.TemporaryFile() as file:
+        file.truncate(data.weight.nbytes)
+        pages = mmap.mmap(file.fileno(), data.weight.nbytes)  # a weight for each position may be more than memory holds
+        weight = np.frombuffer(pages, np.float32)
+        drawn = replace(data, weight=weight, _maps=(*data._maps, pages))
+        for done in range(replicates):
+            times = np.bincount(random.integers(0, len(names), len(names)), minlength=len(names))[group].astype(np.float32)
+            for some in together(ranges):
+                for (begin, end), count in zip(ranges[some].tolist(), times[some], strict=True):
+                    weight[begin:end] = count * data.weight[begin:end]
+                drawn.release()
+            again = replace(problem, data=drawn, meter=type(problem.meter)())
+            weights = newton(again, LearnerOptions(tolerance=TOLERANCE), Record(), result.weights, result.matrix)
+            found.append(result.gauge.restore(problem, weights))
+            watch(done + 1)
     return np.std(found, axis=0, ddof=1)
 
 

@@ -46,7 +46,7 @@ def same(a: Path, b: Path) -> bool:
 def test_a_run_leaves_a_playable_file_its_history_and_its_games(tmp_path):
     ran = done("selfplay", "material", "--games", 10, *SHORT, "--run", tmp_path / "run", "-o", tmp_path / "out.yaml",
                "--workers", 2)
-    assert "learnt from 10 games" in ran.out and "pawn 1.00" in ran.out and "tuner match" in ran.out
+    assert "learned from 10 games" in ran.out and "pawn 1.00" in ran.out and "tuner match" in ran.out
     history = [json.loads(line) for line in (tmp_path / "run" / "history.jsonl").read_text().splitlines()]
     assert [line["games"] for line in history] == [4, 8, 10]
     assert list(history[0]["values"]) == ["pawn", "knight", "bishop", "rook", "queen"]

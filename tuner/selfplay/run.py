@@ -163,12 +163,14 @@ def _run(learner: Learner, opening: Callable[[int], Opening], seats: list[Seat],
         folder.close()
     plain = {"command": "selfplay", "folder": str(path), "output": str(output) if output else str(path / PARAMS),
              "interrupted": interrupted, **last}
-    lines = [f"learnt from {last['games']:,} games in {last['cpu_seconds']:.1f} CPU s: {plain['output']}",
+    lines = [f"learned from {last['games']:,} games in {last['cpu_seconds']:.1f} CPU s: {plain['output']}",
              table_of(engine.layout, learner)]
     if interrupted:
         lines.append(f"interrupted; go on with: tuner selfplay --resume {shlex.quote(str(path))}")
     else:
-        lines.append(f"see whether it is better: tuner match {shlex.quote(plain['output'])} {settings.start} --games 400")
+        words = ["tuner", "match", plain["output"], settings.start, "--depth", "4", "--games", "400"]
+        plain["match"] = shlex.join([*words, *(word for path in settings.terms for word in ("--terms", path))])
+        lines.append(f"see whether it is better: {plain['match']}")
     return Result(lines, plain, interrupted)
 
 
