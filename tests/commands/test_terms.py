@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+import sys
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,14 @@ from tests.games.support import REPOSITORY
 from tuner.engine import load_parameters
 
 README = (REPOSITORY / "evalterms/README.md").read_text(encoding="utf-8")
+
+
+@pytest.fixture(autouse=True)
+def forgotten():
+    """Files named from a working folder that is another one in the next test."""
+    yield
+    for name in [name for name in sys.modules if name.startswith("evaltune_user_terms_")]:
+        del sys.modules[name]
 
 
 def test_the_example_of_the_readme_works_as_it_is_written(small_pgn, tmp_path, monkeypatch):
