@@ -124,7 +124,8 @@ def method_for(options: TuneOptions, game: Game, parameters: Parameters, sources
     if options.loss in (DRAWS, *DRAW_MODELS):
         return "logistic"
     searchable = game.searcher is not None and parameters.weights.any() and len(files) == len(sources)
-    return "rootstrap" if searchable and all(game.of_games(file) for file in expand(files, game.suffixes)) else "logistic"
+    found = expand(files, game.suffixes, game.holds_games) if searchable else []
+    return "rootstrap" if searchable and all(game.of_games(file) for file in found) else "logistic"
 
 
 def require_possible(options: TuneOptions, name: str, method: Method, game: Game, sources: Sequence[str]) -> None:

@@ -97,6 +97,7 @@ def require_learnable(data: Dataset, what: str = "", results: set[float] | None 
     results = results or set(np.unique(data.outcome[first]).tolist())
     if len(results) == 1:
         result = next(iter(results))
-        kind = "a draw" if result == 0 else f"a {'win' if result > 0 else 'loss'} of the first player"
+        kind = {0: "a draw", 1: "a win of the first player", -1: "a loss of the first player"}.get(
+            result, f"labelled {(1 + result) / 2:g}")
         raise InputError(f"every one of the {len(first):,} games is {kind}{read}: there is nothing to learn; "
                          "expected games with different results")

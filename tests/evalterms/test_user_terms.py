@@ -19,7 +19,7 @@ from tuner.engine import load_engine, make_engine, make_layout
 from tuner.parameters import write_parameters
 
 README = (REPOSITORY / "evalterms/README.md").read_text(encoding="utf-8")
-EXAMPLE, WITH_HELPER = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+EXAMPLE, WITH_HELPER, CURVED = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
 
 
 def written(folder: Path, text: str, name: str = "my_terms.py") -> Path:
@@ -70,6 +70,22 @@ def test_the_helper_of_the_readme_compiles(tmp_path):
     found, labels = own_columns(written(tmp_path, WITH_HELPER), rows)
     assert labels == ["wings.lonely_bishop"]
     assert found.any()
+
+
+def test_the_example_that_is_not_linear_counts_what_both_sides_attack(tmp_path):
+    rows = some_positions("chess")[:200]
+    path = written(tmp_path, CURVED)
+    assert make_engine("chess", [path]).composition.curved == ["danger"]
+    found, labels = own_columns(path, rows)
+    assert labels == ["danger.attacks"]
+    for words, row in zip(rows, found, strict=True):
+        board, expected = chess.Board(fen(words)), 0
+        for colour in chess.COLORS:
+            attacked = chess.SquareSet()
+            for square in chess.SquareSet(board.occupied_co[colour]):
+                attacked |= board.attacks(square)
+            expected += len(attacked & board.attacks(board.king(not colour)))
+        assert row.tolist() == [expected]
 
 
 def test_the_readme_names_every_field_and_helper():
