@@ -94,7 +94,6 @@ SHELL = {  # a command of the shell, its status, and what it says last
     f"{TUNER} tune <(cat my.yaml) games.ttt --prior none -o out.yaml": (0, None),
     f"{TUNER} params <(cat /dev/zero)": (2, " bytes, expected a parameter file of at most 4,194,304"),
     f"{TUNER} tune my.yaml - -o out.yaml <&-": (2, "tuner: -: no games found; expected files of the kinds .ttt"),
-    f"{TUNER} params my.yaml >&-": (0, ""),
     f"{TUNER} params nowhere >&- 2>&-": (2, ""),
     f"{TUNER} params my.yaml >/dev/full": (2, "tuner: output: cannot be written: No space left on device; make room, or choose "
                                               "another place"),

@@ -280,9 +280,9 @@ def test_params_says_what_a_file_holds_and_adds_what_it_lacks(tmp_path):
     assert found.weights[0, place.first] == 250.5 and np.count_nonzero(found.weights) == 1
     assert (found.scale, found.fixed) == (0.004, ("lines.*",))
     assert "weights: {lines" in path.read_text()  # the file itself is as it was
-    done("params", path, "--add-missing")
-    assert path.read_bytes() == (tmp_path / "full.yaml").read_bytes()
-    assert "added nothing" in done("params", path, "--add-missing").out
+    again = done("params", tmp_path / "full.yaml", "--add-missing", "-o", tmp_path / "again.yaml")
+    assert "added nothing" in again.out
+    assert (tmp_path / "again.yaml").read_bytes() == (tmp_path / "full.yaml").read_bytes()
 
 
 def test_labelled_positions_and_games_together_are_learned_from(small_pgn, tmp_path):
