@@ -42,7 +42,7 @@ def read_plain(path: Path) -> Any:
     """The plain data of a file of settings; FileNotFoundError if there is none, InputError for what no run has written."""
     import yaml
 
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    loader = yaml.SafeLoader  # libyaml refuses the escapes of names that are not UTF-8
     try:
         text, depth = read_whole(path, LARGEST, "settings").decode("utf-8"), 0
         for event in yaml.parse(text, Loader=loader):
