@@ -37,8 +37,8 @@ def games_of(path: Path) -> list[chess.pgn.Game]:
 
 
 def comparable(path: Path) -> str:
-    """A file of games without the time that moves took."""
-    return re.sub(r"\d+\.\d{3}s", "s", path.read_text())
+    """A file of games without the time that moves took, nor the date: it may be midnight."""
+    return re.sub(r"\d+\.\d{3}s|\[Date .*\]", "s", path.read_text())
 
 
 def play(*arguments: object) -> dict:

@@ -15,7 +15,7 @@ LAYERS = ["games", "evalterms", "tuner", "tests"]
 # what makes the samples with Stockfish, and what measures us against python-chess
 SCRIPTS = {Path("games/samples/make_games.py"), Path("games/chess/bench.py")}
 # speak to engines, and draw boards, through python-chess
-THROUGH = {Path("games/chess/contest/players.py"), Path("games/chess/picture.py")}
+THROUGH = {*(Path(f"games/chess/contest/{name}.py") for name in ("players", "guarded")), Path("games/chess/picture.py")}
 SOURCES = [path.relative_to(REPOSITORY) for layer in LAYERS[:3] for path in sorted((REPOSITORY / layer).rglob("*.py"))]
 PACKAGES = {"games": {"numba", "numpy", "llvmlite", "zstandard"}, "evalterms": {"numba", "numpy", "llvmlite"}}
 
