@@ -90,6 +90,8 @@ def read_whole(path: str | Path, most: int, what: str) -> bytes:
             if stat.S_ISFIFO(found.st_mode):
                 _piped[key] = content
             return content
+    except NotADirectoryError:
+        raise FileNotFoundError(2, "No such file or directory", str(path)) from None
     except FileNotFoundError:
         raise
     except OSError as problem:

@@ -158,7 +158,7 @@ CASES = {
     "tune classic good.ds -o out.yaml --fixed pawns.nothing": "--fixed pawns.nothing: names no parameter; try a glob such as",
     "tune classic good.ds -o out.yaml --only x": "--only x: names no parameter; try a glob such as 'material.*'",
     "tune classic good.ds -o out.yaml --only material.* --fixed material": "every number is held",
-    "tune classic good.ds -o out.yaml --quiescence nothing": "nothing: no such file; bundled parameter files: classic",
+    "tune classic good.pgn -o out.yaml --quiescence nothing": "nothing: no such file; bundled parameter files: classic",
     "tune classic good.ds -o out.yaml --terms nothing.py": "nothing.py: no such file; --terms takes a Python file with terms",
     "tune classic good.ds -o out.yaml --terms syntax.py": "syntax.py:1: ",
     "tune classic good.ds -o out.yaml --held-out 1":

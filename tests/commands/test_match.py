@@ -282,7 +282,7 @@ def test_a_match_that_goes_on_plays_with_the_parameters_it_began_with(tmp_path):
     ("sprt", [0], "sprt is a list"), ("sprt", ["a", "b"], "sprt is a list"), ("alpha", "x", "alpha is 'x', expected float"),
     ("controls", [{"depth": 1}], "controls is a list"), ("controls", [{}, {}], "controls are not what limits"),
     ("controls", [{"depth": -1}, {"depth": 1}], "depth of controls is -1"),
-    ("controls", [{"ply": 1}] * 2, "controls are not what"),
+    ("controls", [{"ply": 1}, {"ply": 1}], "controls are not what"),
     ("controls", [{"depth": True}, {"depth": 1}], "depth of controls is no number"),
     ("controls", [{"depth": None}, {"depth": 1}], "controls limit nothing"), ("order", "x", "order is 'x', expected random or"),
     ("random_plies", -8, "random_plies is -8"), ("seed", 1e9, "seed is 1000000000.0, expected int"), ("plies", -3, "plies is -3"),

@@ -45,7 +45,8 @@ def test_a_closed_standard_error_changes_no_status(command, status):
 @pytest.mark.parametrize("command", ["params classic", "params classic --json"])
 def test_a_full_disk_behind_standard_output_is_one_line(command, unbuffered):
     ran = shell(f"{TUNER} {command} >/dev/full", PYTHONUNBUFFERED=unbuffered)
-    assert (ran.returncode, ran.stderr) == (1, "tuner: output cannot be written: No space left on device\n")
+    assert (ran.returncode, ran.stderr) == (
+        2, "tuner: output: cannot be written: No space left on device; make room, or choose another place\n")
 
 
 IMPORTING = """

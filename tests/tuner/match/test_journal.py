@@ -162,7 +162,7 @@ def test_lines_without_checksums_are_read(tmp_path):
 def test_a_folder_where_nothing_can_be_kept_is_an_error_of_one_line(tmp_path):
     for name in ("lock", "games.pgn", HISTORY):
         (tmp_path / name).mkdir()
-        with pytest.raises(InputError, match=f"{name}: cannot be used: Is a directory"):
+        with pytest.raises(InputError, match="cannot be (used|written): Is a directory"):
             read(tmp_path)
         (tmp_path / name).rmdir()
         (tmp_path / "lock").unlink(missing_ok=True)
