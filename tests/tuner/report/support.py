@@ -106,8 +106,8 @@ def match_run(folder: Path, pairs: list[tuple[int, int]], names: tuple[str, str]
     """The folder of a match with these outcomes."""
     folder.mkdir()
     control = {"depth": 4, "nodes": None, "movetime": None, "base": None, "increment": 0.0}
-    settings = Settings(players[0], players[1], names, max(2 * len(pairs), 2), None, "normalized", 0.05, 0.05, (control, control), None,
-                        "random", 8, 1, 0, None, None, None, (), (), (), {})
+    settings = Settings(players[0], players[1], names, max(2 * len(pairs), 2), None, "normalized", 0.05, 0.05,
+                        (control, control), None, "random", 8, 1, 0, None, None, None, (), (), (), {})
     for copy, player in zip(("a.yaml", "b.yaml"), players, strict=True):
         parameters = load_parameters(player)
         if copy == "a.yaml" and learned_games is not None:

@@ -1,0 +1,133 @@
+"""What `tuner tune` says is true for the data at hand: convergence, held-out results, errors, what to do next."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+import yaml
+
+from games.record import ReadOptions, ReadReport
+from tests.commands.support import done, tictactoe_file
+from tuner.dataset import open_dataset
+from tuner.engine import load_engine, load_parameters
+from tuner.split import split_games
+
+MATERIAL = ("--only", "material.*", "--prior", 50)
+
+
+def said(*arguments: object) -> dict:
+    return json.loads(done("tune", *arguments, "--json").out)
+
+
+@pytest.mark.parametrize(("learner", "iterations", "converged"), [
+    ("newton", None, True), ("newton", 1, False), ("lbfgs", None, True), ("lbfgs", 2, False), ("adam", 1, False),
+    ("sgd", 1, False)])
+def test_a_fit_says_whether_it_converged(small_dataset, tmp_path, learner, iterations, converged):
+    limit = () if iterations is None else ("--iterations", iterations)
+    ran = done("tune", "material", small_dataset.path, "-o", tmp_path / "o.yaml", "--method", "logistic", "--prior", "none",
+               "--only", "material.*", "--only", "mobility.*", "--learner", learner, *limit)
+    note = yaml.safe_load((tmp_path / "o.yaml").read_text())["learned"]
+    assert note["converged"] == converged and note["gradient_norm"] >= 0
+    assert ("the fit did not converge: one more Newton step would lower the objective" in ran.out) != converged
+
+
+@pytest.mark.parametrize(("iterations", "converged"), [((), True), (("--iterations", 1), False)])
+def test_temporal_differences_say_so_too(small_pgn, tmp_path, iterations, converged):
+    ran = done("tune", "material", small_pgn, "-o", tmp_path / "o.yaml", "--method", "td", *MATERIAL, *iterations)
+    assert yaml.safe_load((tmp_path / "o.yaml").read_text())["learned"]["converged"] == converged
+    assert ("the fit did not converge: one more Newton step would move a weight by" in ran.out) != converged
+
+
+def test_rootstrap_is_judged_by_results_and_by_agreement_apart(small_pgn, tmp_path):
+    run = tmp_path / "run"
+    ran = done("tune", "classic", small_pgn, "-o", tmp_path / "o.yaml", *MATERIAL, "--per-game", 12, "--depth", 1, "--held-out",
+               0.3, "--run", run, "--method", "rootstrap")
+    found = json.loads((run / "findings.json").read_text())
+    note, calibration = found["result"], found["calibration"]
+    assert "log loss of their results)" in ran.out and "(the same positions, by the values that searches found)" in ran.out
+    assert calibration["results"]["after"] != calibration["targets"]["after"]
+    # results are those of the games: the mean actual score is that of wins and half the draws, which search values do not give
+    results = np.load(run / "results.npy")
+    assert set(np.unique(results)) <= {-1, 0, 1} and len(results) == note["positions"] + note["held_out_positions"]
+    lines = calibration["results"]["after"]
+    assert sum(line["positions"] for line in lines) == note["held_out_positions"]
+    actual = sum(line["actual"] * line["positions"] for line in lines)
+    assert 2 * actual == pytest.approx(round(2 * actual), abs=1e-6)  # whole wins and draws
+    assert note["held_out_results"]["before"] != pytest.approx(note["held_out_before"], abs=1e-3)
+
+
+def test_the_loss_on_results_is_that_of_the_held_out_games_by_hand(small_pgn, tmp_path):
+    run = tmp_path / "run"
+    note = said("classic", small_pgn, "-o", tmp_path / "o.yaml", *MATERIAL, "--depth", 1, "--held-out", 0.5, "--run", run,
+                "--method", "rootstrap", "--no-intercept")
+    data, results = open_dataset(run / "games"), np.load(run / "results.npy").astype(float)
+    _, held = split_games(data, 0.5, 1)
+    place = np.concatenate([np.arange(*data.first[g:g + 2]) for g in held])
+    phase, q = data.phase[place] / 24, (1 + results[place]) / 2
+    for key, parameters in (("before", load_parameters("classic")), ("after", load_parameters(tmp_path / "o.yaml"))):
+        evaluation = np.zeros(len(place))
+        for i, p in enumerate(place):
+            some = slice(*data.row[p:p + 2])
+            middle, end = parameters.weights[:, data.index[some]] @ data.count[some]
+            evaluation[i] = phase[i] * middle + (1 - phase[i]) * end
+        chance = 1 / (1 + np.exp(-2 * parameters.scale * evaluation))
+        loss = -(q * np.log(chance) + (1 - q) * np.log(1 - chance)).mean()
+        assert note["held_out_results"][key] == pytest.approx(loss, abs=2e-5)  # the file has two digits
+    change = note["held_out_results"]
+    assert change["low"] < change["difference"] < change["high"] and change["games"] == note["held_out_games"] == len(held)
+
+
+def test_labelled_positions_have_no_clusters_to_speak_of(small_dataset, small_pgn, tmp_path):
+    engine, _ = load_engine("classic")
+    read = engine.game.read(str(small_pgn), ReadOptions(positions="all"), ReadReport(), print)
+    positions = np.concatenate([batch.positions for batch in read])[::40]
+    won = np.random.default_rng(1).random(len(positions)) < 0.5
+    (tmp_path / "l.epd").write_text("".join(f'{" ".join(engine.game.text(p).split()[:4])} c9 "{"1-0" if w else "0-1"}";\n'
+                                            for p, w in zip(positions, won, strict=True)))
+    labelled = done("tune", "material", tmp_path / "l.epd", "-o", tmp_path / "o.yaml", *MATERIAL, "--scale", 0.00255)
+    assert "took positions for independent" not in labelled.out
+    games = done("tune", "material", small_dataset.path, "-o", tmp_path / "p.yaml", *MATERIAL)
+    assert "standard errors that took positions for independent would be" in games.out and "times too small" in games.out
+
+
+def test_few_games_and_many_weights_are_expected_to_lose(small_dataset, tmp_path):
+    ran = done("tune", "classic", small_dataset.path, "-o", tmp_path / "o.yaml", "--prior", 100)
+    note = yaml.safe_load((tmp_path / "o.yaml").read_text())["learned"]
+    assert note["evaluation_noise"] > 20 and f"moves evaluations by {note['evaluation_noise']:.0f} centipawns" in ran.out
+    held = done("tune", "classic", small_dataset.path, "-o", tmp_path / "o.yaml", "--prior", 1)
+    assert yaml.safe_load((tmp_path / "o.yaml").read_text())["learned"]["evaluation_noise"] < 20
+    assert "expect to lose" not in held.out
+
+
+def test_the_last_line_is_the_match_with_the_terms_that_the_files_need(small_dataset, tmp_path):
+    ran = done("tune", "classic", small_dataset.path, "-o", tmp_path / "o.yaml", *MATERIAL)
+    match = f"tuner match {tmp_path / 'o.yaml'} classic --depth 4 --games 400"
+    assert ran.out.splitlines()[-1] == f"see whether it is better: {match}"
+    nothing = done("tune", "tictactoe/classic", tictactoe_file(tmp_path), "-o", tmp_path / "t.yaml")
+    assert "tuner match" not in nothing.out and nothing.out.splitlines()[-1].startswith("see what changed: tuner diff")
+
+
+def test_why_no_gpu_is_used_is_said_unless_the_cpu_was_asked_for(small_dataset, tmp_path):
+    common = ("tune", "classic", small_dataset.path, "-o", tmp_path / "o.yaml", *MATERIAL)
+    (line,) = [line for line in done(*common).err.splitlines() if line.startswith("passes run on")]
+    assert "; no GPU: " in line and len(line.partition("; no GPU: ")[2]) > 10
+    (line,) = [line for line in done(*common, "--device", "cpu").err.splitlines() if line.startswith("passes run on")]
+    assert "GPU" not in line
+
+
+@pytest.mark.parametrize("loss", ["draws", "ordered", "davidson"])
+def test_a_dry_run_takes_every_loss(small_dataset, tmp_path, loss):
+    ran = done("tune", "classic", small_dataset.path, "--dry-run", "--loss", loss, "--only", "material.*")
+    assert "numbers may move" in ran.out and "expected 95 % intervals" in ran.out
+
+
+def test_fractional_labels_are_no_wins(tmp_path):
+    lines = [f"{'rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR'} {side} KQkq - 0 {n} [{label}]"
+             for n, label in enumerate(("0.6", "0.4", "1.0", "0.0", "0.5", "0.7"), 1) for side in "wb"]
+    (tmp_path / "l.epd").write_text("\n".join(lines) + "\n")
+    done("dataset", tmp_path / "l.epd", "-o", tmp_path / "l.ds")
+    found = json.loads(done("dataset", "inspect", tmp_path / "l.ds", "--json").out)
+    assert found["results_by_position"] == pytest.approx([1 / 6, 1 / 6, 1 / 6], abs=1e-4)
+    assert "(labels between: 50.0 %)" in done("dataset", "inspect", tmp_path / "l.ds").out
