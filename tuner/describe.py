@@ -62,8 +62,8 @@ def describe(start: str, output: Path, data: Dataset, options: TuneOptions, resu
         "ratios": ratios_of(result.uncertainty, result.weights, result.parameters.layout),
         "advice": advice(result, change, noise, options.method),
         "compare": _command("diff", start, output, options), **(
-            {"match": _command("match", output, start, options) + f" --depth {MATCH_DEPTH} --games {MATCH_GAMES}"}
-            if game.searcher is not None else {})}
+            {"match": _command("match", output, start, options) + f" --depth {MATCH_DEPTH} --games {MATCH_GAMES}" + (
+                f" --run {shlex.quote(f'{options.run}-match')}" if options.run else "")} if game.searcher is not None else {})}
 
 
 def _command(name: str, a: object, b: object, options: TuneOptions) -> str:

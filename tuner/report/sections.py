@@ -140,7 +140,7 @@ def _advice(run: Run) -> Section | None:
     if result.get("converged") is False:
         norm = f" (norm of the gradient: {short(result['gradient_norm'])})" if known(result.get("gradient_norm")) else ""
         found.insert(0, f"the fit stopped before it converged{norm}: go on with more --iterations")
-    return Section("advice", "What to do next", "advice", {"advice": [_sentence(text) for text in found]}) if found else None
+    return Section("advice", "Notes", "advice", {"advice": [_sentence(text) for text in found]}) if found else None
 
 
 def _sentence(text: str) -> str:
