@@ -167,7 +167,7 @@ def test_settings_that_make_no_sense_are_refused(run, name, value, said):
 @pytest.mark.parametrize("text", [b"[" * 30000, b"", b"[1]", b"\xff\x00", b"&a [*a]", b"- " * 5000, b"selfplay: {}\n"])
 def test_a_config_that_is_none_is_refused(run, text):
     (run / "config.yaml").write_bytes(text)
-    assert_refused(run, "config.yaml: ")
+    assert_refused(run, "config.yaml:")
 
 
 def test_another_start_than_the_checkpoint_s_is_refused(run):
