@@ -17,7 +17,7 @@ from tuner.learners.newton import factorise, inverse_of
 from tuner.problem import Problem
 from tuner.quantile import quantile
 
-COMPARED = 1 << 18  # positions
+COMPARED = 1 << 16  # positions
 
 
 class Ratio(NamedTuple):
