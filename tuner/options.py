@@ -22,6 +22,16 @@ def add_device_option(group: argparse._ActionsContainer, default: str, what: str
                        help=f"{what}: gpu needs CuPy and a card, auto takes one if there is one (default: {default})")
 
 
+def add_gradient_options(group: argparse._ActionsContainer) -> None:
+    """How derivatives are computed."""
+    group.add_argument("--gradient", choices=("analytic", "finite-difference", "forward-difference", "central-difference"),
+                       default="analytic",
+                       help="analytic (default), or finite differences of the compiled evaluation with moved weights, central "
+                            "unless said: slow, and right for terms that are not linear in their numbers")
+    group.add_argument("--step", type=between(1e-6, 1e4, "1"), metavar="CP",
+                       help="of finite differences, in centipawns (default: 0.01 central, 1 forward)")
+
+
 def add_read_options(parser: argparse.ArgumentParser) -> None:
     """Which games and positions to take."""
     group = parser.add_argument_group("which games and positions")

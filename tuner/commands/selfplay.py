@@ -12,6 +12,7 @@ import os
 from pathlib import Path
 
 from tuner.options import (
+    add_gradient_options,
     add_term_options,
     at_least_one,
     between,
@@ -63,12 +64,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                             "that all positions in the search trees keep their bounds (treestrap)")
     group.add_argument("--lambda", dest="trace", type=unit, metavar="L",
                        help="weight of later values, per ply: 0 the next value alone, 1 the result alone (default: 0.7)")
-    group.add_argument("--gradient", choices=("analytic", "finite-difference", "forward-difference", "central-difference"),
-                       default="analytic",
-                       help="analytic (default), or finite differences of the compiled evaluation with moved weights, central "
-                            "unless said: for terms that are not linear in their numbers")
-    group.add_argument("--step", type=between(1e-6, 1e4, "1"), metavar="CP",
-                       help="of finite differences, in centipawns (default: 0.01 central, 1 forward)")
+    add_gradient_options(group)
     group.add_argument("--noisy", action="store_true",
                        help="rootstrap and treestrap: learn of positions that are not quiet too, as published")
     group.add_argument("--learner", choices=("adam", "sgd", "adagrad", "coherence"), default="adam", help="default: adam")

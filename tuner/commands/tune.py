@@ -7,6 +7,7 @@ from pathlib import Path
 
 from tuner.options import (
     add_device_option,
+    add_gradient_options,
     add_read_options,
     add_term_options,
     at_least_one,
@@ -50,12 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                        help="cross-entropy (default) or mean squared error of the expected score; with draws as an outcome of "
                             "their own: ordered logit (Rao and Kupper), davidson, or draws: what predicts held-out games best")
     group.add_argument("--learner", choices=("newton", "lbfgs", "adam", "sgd"), default="newton", help="default: newton")
-    group.add_argument("--gradient", choices=("analytic", "finite-difference", "forward-difference", "central-difference"),
-                       default="analytic",
-                       help="analytic (default), or finite differences of the compiled evaluation with moved weights, central "
-                            "unless said: slow, and right for terms that are not linear in their numbers")
-    group.add_argument("--step", type=between(1e-6, 1e4, "1"), metavar="CP",
-                       help="of finite differences, in centipawns (default: 0.01 central, 1 forward)")
+    add_gradient_options(group)
     group.add_argument("--learning-rate", type=positive, metavar="N", help="for adam (centipawns a step) and sgd")
     group.add_argument("--iterations", type=at_least_one, metavar="N", help="at most so many; epochs for adam and sgd")
     group.add_argument("--batch", type=at_least_one, metavar="N",

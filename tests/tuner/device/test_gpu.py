@@ -60,7 +60,7 @@ def paper(monkeypatch, folder, **more):
 
 
 def paper_with_room(monkeypatch, folder, how):
-    """A machine with a card on which a dataset stays whole, stays in chunks, or does not stay; and the first position of each
+    """A machine with a GPU on which a dataset stays whole, stays in chunks, or does not stay; and the first position of each
     chunk that is made, whenever one is."""
     made = []
     if how != "resident":
