@@ -115,7 +115,7 @@ def advice(result: FitResult, change: dict | None, noise: float | None, method: 
     """What a reader should know before believing the numbers; `change` is that of the held-out loss on results."""
     lines, games = [], result.games
     if not result.convergence.converged:
-        lines.append(f"the fit did not converge: {result.convergence.remains}; give it more --iterations, or --learner newton")
+        lines.append(f"the fit did not converge: {result.convergence.remains}; give it more --iterations, or another --learner")
     if result.uncertainty and games:
         lines.append(f"halving the standard errors takes about {(HALF - 1) * games:,} more games of this kind")
         inflation = _inflation(result.uncertainty)

@@ -61,7 +61,8 @@ def foresee_lines(found: dict) -> list[str]:
         lines.append(f"hard to tell apart: {line['a']} and {line['b']} (estimates correlate by {line['correlation']:+.2f})")
     if found["condition"]:
         lines.append(f"condition number {found['condition']:,.0f}")
-    lines.append("expected 95 % intervals without a prior, in centipawns:")
+    other = "" if found["method"] == "logistic" else f"; those of {found['method']}, the method here, will be others"
+    lines.append(f"expected 95 % intervals of learning from the results, without a prior, in centipawns{other}:")
     for line in found["expected"]:
         name, *values = line.items()
         lines.append(f"  {name[1]}  " + "  ".join(f"{stage} +/- {_text(value)}" for stage, value in values))

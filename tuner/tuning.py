@@ -99,7 +99,7 @@ def dry_run(start: str, sources: Sequence[str], options: TuneOptions) -> dict:
         require_linear(engine, options)
         display.begin("reading")
         read = _read(engine, sources, folder, options, None, display, display.note)
-        _tell(read, engine, options, display)
+        _tell(read, engine, options, display, None)
         display.begin("judging")
         return {"method": method, **foresee(read.data, parameters, engine.layout, engine.phases, options.fitting())}
 
@@ -142,7 +142,7 @@ def _rounds(engine: Engine, parameters: Parameters, sources: Sequence[str], fold
         teach = teacher_of(engine, searching, options)
         read = _read(engine, sources, folder, options, teach, display, display.note if first else lambda text: None)
         if first:
-            summary = _tell(read, engine, options, display)
+            summary = _tell(read, engine, options, display, _method_line(options))
         fitting = replace(options.fitting(_device(engine, read, options)), progress=display.passing)
         if first:
             options = _with_width(read.data, parameters, engine, options, fitting, display)
@@ -177,9 +177,10 @@ def _read(engine: Engine, sources: Sequence[str], folder: Path, options: TuneOpt
     with kept or contextlib.nullcontext():
         data, report = dataset_of(engine, sources, folder, options.reading, quiescence_of(engine, options.quiescence), note,
                                   display.reading, kept)
-    read = Read(data, report_line(report) if report else "", kept and kept.results, kept and kept.positions)
+    other_targets = options.method == "rootstrap"  # else the outcomes are the results
+    read = Read(data, report_line(report) if report else "", kept.results if other_targets else None, kept and kept.positions)
     first = data.first[:-1][np.diff(data.first) > 0]
-    require_learnable(data, read.line, set(np.unique(read.results[first]).tolist()) if kept else None)
+    require_learnable(data, read.line, set(np.unique(read.results[first]).tolist()) if other_targets else None)
     return read
 
 
@@ -196,18 +197,22 @@ def _with_width(data: Dataset, start: Parameters, engine: Engine, options: TuneO
     return replace(options, prior=width)
 
 
-def _tell(read: Read, engine: Engine, options: TuneOptions, display: Display) -> dict:
-    """Say what was read and how it will be learned from; returns the summary of the dataset, with results for outcomes."""
-    if read.line:
-        display.note(read.line)
+def _method_line(options: TuneOptions) -> str:
+    """How the weights are learned."""
     if options.method == "rootstrap":
-        display.note(f"rootstrap, lambda {options.trace:g}: learns from searches of the positions, depth {options.depth}; "
-                     "--method logistic learns from the results alone")
-    elif options.method == "logistic":
-        display.note("logistic: learns from the results alone")
-    else:
-        searched = f", at the leaves of searches of depth {options.depth}" if options.depth else ""
-        display.note(f"{options.method}, lambda {options.trace:g}: learns from temporal differences{searched}")
+        return (f"rootstrap, lambda {options.trace:g}: learns from searches of the positions, depth {options.depth}; "
+                "--method logistic learns from the results alone")
+    if options.method == "logistic":
+        return "logistic: learns from the results alone"
+    searched = f", at the leaves of searches of depth {options.depth}" if options.depth else ""
+    return f"{options.method}, lambda {options.trace:g}: learns from temporal differences{searched}"
+
+
+def _tell(read: Read, engine: Engine, options: TuneOptions, display: Display, how: str | None) -> dict:
+    """Say what was read and `how` it will be learned from, if it will; returns the summary of the dataset, with the results of
+    games for outcomes."""
+    for line in filter(None, (read.line, how)):
+        display.note(line)
     results = read.data if read.results is None else replace(read.data, outcome=read.results)
     summary = summarise(results, engine.layout)
     for line in summary_lines(summary):

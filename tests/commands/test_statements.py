@@ -120,7 +120,7 @@ def test_why_no_gpu_is_used_is_said_unless_the_cpu_was_asked_for(small_dataset, 
 @pytest.mark.parametrize("loss", ["draws", "ordered", "davidson"])
 def test_a_dry_run_takes_every_loss(small_dataset, tmp_path, loss):
     ran = done("tune", "classic", small_dataset.path, "--dry-run", "--loss", loss, "--only", "material.*")
-    assert "numbers may move" in ran.out and "expected 95 % intervals" in ran.out
+    assert "numbers may move" in ran.out and "expected 95 % intervals of learning from the results" in ran.out
 
 
 def test_fractional_labels_are_no_wins(tmp_path):
@@ -131,3 +131,21 @@ def test_fractional_labels_are_no_wins(tmp_path):
     found = json.loads(done("dataset", "inspect", tmp_path / "l.ds", "--json").out)
     assert found["results_by_position"] == pytest.approx([1 / 6, 1 / 6, 1 / 6], abs=1e-4)
     assert "(labels between: 50.0 %)" in done("dataset", "inspect", tmp_path / "l.ds").out
+
+
+@pytest.mark.parametrize("arguments", [
+    ("--method", "td"), ("--method", "logistic", "--gradient", "finite-difference", "--loss", "mse")])
+def test_only_searches_are_agreed_with(small_pgn, tmp_path, arguments):
+    """Where the outcomes are the results there is one held-out loss, of the fit's own kind, and no agreement with a search."""
+    run = tmp_path / "run"
+    ran = done("tune", "classic", small_pgn, "-o", tmp_path / "o.yaml", *MATERIAL, *arguments, "--skip-start", 60, "--run", run)
+    found = json.loads((run / "findings.json").read_text())
+    note = found["result"]
+    assert found["calibration"]["targets"] is None and found["calibration"]["results"] and "search    " not in ran.out
+    assert note["held_out_results"] == note["held_out_change"]
+    assert note["held_out_results"]["after"] == pytest.approx(note["held_out_after"], abs=1e-6)
+
+
+def test_a_dry_run_says_what_its_intervals_are_of(small_pgn):
+    ran = done("tune", "classic", small_pgn, "--dry-run", "--only", "material.*")
+    assert "those of rootstrap, the method here, will be others" in ran.out and "learns from the results alone" not in ran.err
