@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numba.core import types
 
+from games import jit
 from games.bits import EMPTY, ONE
-from games.jit import ROOT, Unit
 
-UNIT = Unit("games", lambda: ROOT.glob("*.py"))
+SOURCES = jit.modules("games", "bits hashset")
+UNIT = jit.Unit("games", lambda: SOURCES)
 slots_type = types.Array(types.uint64, 1, "C")
 FACTOR = np.uint64(0x9E3779B97F4A7C15)
 MIX_1, MIX_2 = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)

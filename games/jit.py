@@ -46,7 +46,8 @@ UNUSED_DAYS = 30
 PATIENCE = 1.0  # seconds of compiling of which nothing is said
 OPTIONS = {"nogil": True, "error_model": "numpy", "boundscheck": False}
 
-ROOT = Path(__file__).resolve().parent
+ROOT = Path(__file__).resolve().parent.parent
+COMPILERS = ("games.jit", "games.compiler")  # decide on the machine code of every unit
 
 
 def cache_home() -> Path:
@@ -62,13 +63,19 @@ def cache_home() -> Path:
     return Path(base) / "evaltune"
 
 
+def modules(package: str, names: str) -> list[Path]:
+    """The source files of modules of a package, their names separated by spaces, and of the compilers: what a unit is of."""
+    return [ROOT.joinpath(*name.split(".")).with_suffix(".py") for name in (
+        *COMPILERS, *(f"{package}.{name}" for name in names.split()))]
+
+
 def digest(sources: Iterable[Path], salt: str = "") -> str:
     """A name for the machine code that these sources give under this compiler on this processor."""
     state = hashlib.sha256(salt.encode())
     state.update(f"{numba.__version__} {llvmlite.__version__} {np.__version__} {sys.version}".encode())
     state.update(f"{platform.machine()} {llvmlite.binding.get_host_cpu_name()}".encode())
     state.update(llvmlite.binding.get_host_cpu_features().flatten().encode())
-    for path in sorted(sources):
+    for path in sorted(set(sources)):
         state.update(os.fsencode(path.name) + b"\0" + path.read_bytes() + b"\0")
     return state.hexdigest()[:20]
 

@@ -1,11 +1,10 @@
-"""The compiled parts of the tuner are one unit."""
+"""The compiled parts of the tuner are one unit: an edit to any of its sources compiles it anew."""
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from games import jit
 
-TUNER = jit.Unit("tuner", lambda: [*jit.ROOT.glob("*.py"), *Path(__file__).parent.glob("*.py")])
+SOURCES = jit.modules("tuner", "draws exponential objectives passes products temporal_passes unit")
+TUNER = jit.Unit("tuner", lambda: SOURCES)
 inner = TUNER.inner
 entry = TUNER.entry

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from games import jit
 
-FOLDERS = (jit.ROOT, jit.ROOT / "search", jit.ROOT / "chess")
-CORE = jit.Unit("chess", lambda: [path for folder in FOLDERS for path in folder.glob("*.py")])
+SOURCES = [
+    *jit.modules("games", "bits hashset"),
+    *jit.modules("games.search", "alphabeta context harvest iterate memory quiescence rules searcher table"),
+    *jit.modules("games.chess", "attacks collect content coordinates epd exchange faults fen labels movegen movetext perft pgn "
+                                "position san search unit windows"),
+]
+CORE = jit.Unit("chess", lambda: SOURCES)
 inner = CORE.inner
 entry = CORE.entry

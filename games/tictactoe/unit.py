@@ -2,6 +2,7 @@
 
 from games import jit
 
-CORE = jit.Unit("tictactoe", lambda: [*jit.ROOT.glob("*.py"), *(jit.ROOT / "tictactoe").glob("*.py")])
+SOURCES = [*jit.modules("games", "bits"), *jit.modules("games.tictactoe", "rules unit")]
+CORE = jit.Unit("tictactoe", lambda: SOURCES)
 inner = CORE.inner
 entry = CORE.entry
