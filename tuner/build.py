@@ -14,7 +14,7 @@ from games.streams import InputError, plain_name
 from tuner import __version__
 from tuner.dataset import Dataset, DatasetWriter, open_dataset
 from tuner.engine import Counter, Engine
-from tuner.files import sha256_of
+from tuner.io.files import sha256_of
 from tuner.parameters import Parameters
 
 

@@ -24,7 +24,7 @@ import numpy as np
 from games.streams import InputError
 from tuner.arrays import HEADER, ArrayWriter
 from tuner.check import require_whole
-from tuner.files import read_whole, require_other
+from tuner.io.files import read_whole, require_other
 
 FORMAT = 1
 ARRAYS = {"index": np.uint16, "count": np.int8, "row": np.int64, "phase": np.uint8, "outcome": np.float32,

@@ -13,12 +13,12 @@ from tuner.build import build as build_dataset
 from tuner.dataset import open_dataset, require_replaceable
 from tuner.describe import report_line
 from tuner.engine import load_engine, quiescence_of
+from tuner.io.progress import Display
+from tuner.io.tables import show_table
 from tuner.layout import Layout, Place
 from tuner.options import QUIESCENCE, read_options
-from tuner.progress import Display
 from tuner.split import split_games
 from tuner.summary import summarise, summary_lines
-from tuner.tables import show_table
 
 
 def layout_in(manifest: dict) -> Layout:

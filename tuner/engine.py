@@ -17,7 +17,7 @@ from games.search.searcher import Searcher
 from games.streams import InputError
 from tuner.device.base import Device
 from tuner.device.cpu import CPU
-from tuner.files import BUNDLED as BUNDLED
+from tuner.io.files import BUNDLED as BUNDLED
 from tuner.layout import Layout, layout_of, shares_of
 from tuner.parallel import in_order
 from tuner.parameters import DEFAULT_GAME as DEFAULT_GAME

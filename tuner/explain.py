@@ -7,9 +7,9 @@ import math
 import numpy as np
 
 from tuner.engine import Engine
+from tuner.io.tables import number, show_table
 from tuner.layout import shares_of
 from tuner.parameters import Parameters
-from tuner.tables import number, show_table
 
 
 def explain(engine: Engine, parameters: Parameters, words: np.ndarray) -> dict:

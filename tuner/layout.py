@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from tuner.files import sha256_of
+from tuner.io.files import sha256_of
 
 
 @dataclass(frozen=True)

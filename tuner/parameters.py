@@ -18,7 +18,7 @@ import numpy as np
 
 from games.record import available, find
 from games.streams import InputError
-from tuner.files import BUNDLED, plain_text, replaced, unwritable
+from tuner.io.files import BUNDLED, plain_text, replaced, unwritable
 from tuner.layout import Layout, Place
 from tuner.options import one_line
 from tuner.yamltree import Node, read_tree

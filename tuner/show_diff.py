@@ -10,9 +10,9 @@ import numpy as np
 
 from tuner.diff import Comparison, errors_used, on_board, percent
 from tuner.headline import headline
+from tuner.io.tables import console, number, show_table, side_by_side, signed
 from tuner.layout import Place
 from tuner.quantile import reach
-from tuner.tables import console, number, show_table, side_by_side, signed
 
 UNIDENTIFIED, UNSUPPORTED, MARK = "?", ".", "*"
 

@@ -22,18 +22,18 @@ from tuner.device.base import Device
 from tuner.device.choose import device_named
 from tuner.device.differences import Differences
 from tuner.engine import Engine, load_engine, quiescence_of
-from tuner.files import LEARNED, replace_file, require_writable
 from tuner.findings import findings, results_problems
 from tuner.fit import DRAWS, FitOptions, FitResult, best_fit
 from tuner.foresee import foresee
+from tuner.io.files import LEARNED, replace_file, require_writable
+from tuner.io.progress import Display
+from tuner.io.run_folder import new_folder
 from tuner.kept import Kept
 from tuner.methods import resolved, teacher_of, value_change
 from tuner.misjudged import misjudged
 from tuner.parameters import Parameters, untapered, write_parameters
-from tuner.progress import Display
 from tuner.quantile import FEW_GAMES
 from tuner.resample import checked_errors
-from tuner.runs import new_folder
 from tuner.sources import dataset_of, require_learnable
 from tuner.summary import summarise, summary_lines
 from tuner.temporal_fit import fit_temporal

@@ -12,7 +12,7 @@ from pathlib import Path
 import yaml
 
 from games.streams import InputError
-from tuner.files import read_whole
+from tuner.io.files import read_whole
 
 LARGEST = 4 << 20
 DEEPEST = 12

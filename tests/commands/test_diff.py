@@ -269,7 +269,7 @@ def test_the_headline_gives_the_first_numbers_in_units_of_the_first(learned):
 @pytest.mark.parametrize("width", [80, 100])
 def test_nothing_is_cut_off_in_a_narrow_terminal(learned, monkeypatch, width):
     wide = cells_of(done("diff", "classic", learned, "--all").out, " ")
-    monkeypatch.setattr("tuner.tables.PIPE_WIDTH", width)
+    monkeypatch.setattr("tuner.io.tables.PIPE_WIDTH", width)
     out = done("diff", "classic", learned, "--all").out
     assert "…" not in out
     numbers = [line for line in out.splitlines() if re.match(r"[ \d+-]*\d[ \d+-]*$|\w+\.\w+", line)]

@@ -33,8 +33,8 @@ def run(arguments: argparse.Namespace) -> dict:
     from games.streams import InputError
     from tuner.bench import Workload, met
     from tuner.engine import SAMPLES
-    from tuner.progress import Display
-    from tuner.tables import show_table
+    from tuner.io.progress import Display
+    from tuner.io.tables import show_table
 
     games = Path(arguments.games) if arguments.games else SAMPLES
     if not games.exists():

@@ -40,7 +40,7 @@ def run(arguments: argparse.Namespace) -> dict:
     from tuner.export.numbers import heading, rounded, rounding_line
     from tuner.export.settings import json_text, spsa_text, uci_text
     from tuner.export.source import c_text, rust_text
-    from tuner.files import EXPORT, replace_file, require_writable
+    from tuner.io.files import EXPORT, replace_file, require_writable
     from tuner.options import one_line
 
     form, output = arguments.format, arguments.output

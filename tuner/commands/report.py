@@ -26,8 +26,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> dict:
     from games.streams import InputError
-    from tuner.files import PAGE as KIND
-    from tuner.files import replace_file, require_writable
+    from tuner.io.files import PAGE as KIND
+    from tuner.io.files import replace_file, require_writable
     from tuner.report.gather import gather
     from tuner.report.page import render
 

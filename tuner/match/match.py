@@ -13,8 +13,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from games.streams import InputError
-from tuner.files import GAMES, replace_file, require_writable
-from tuner.interrupt import interrupts
+from tuner.io.files import GAMES, replace_file, require_writable
+from tuner.io.interrupt import interrupts
+from tuner.io.progress import Display
+from tuner.io.run_folder import begin_folder, read_config, require_fresh, write_config
 from tuner.match.entrants import PARAMETERS, understood
 from tuner.match.journal import Journal
 from tuner.match.loop import Rules
@@ -24,8 +26,6 @@ from tuner.match.schedule import Schedule, Seats
 from tuner.match.settings import SECTION, Settings, changed_files, hash_of
 from tuner.match.setup import COPIES, Contestants, contestants_of, openings_of, rules_of, test_of
 from tuner.match.tally import Tally
-from tuner.progress import Display
-from tuner.runs import begin_folder, read_config, require_fresh, write_config
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from games.streams import InputError
+from tuner.io.run_folder import CONFIG, HISTORY, read_config
 from tuner.match.report import openings_text
 from tuner.match.settings import SECTION, Settings
 from tuner.match.setup import COPIES, test_of
@@ -17,7 +18,6 @@ from tuner.proof.pentanomial import summarise
 from tuner.proof.sprt import Sprt
 from tuner.report.history import read_history
 from tuner.report.shapes import OUTCOME, TEXT, WHOLE, Exactly, Kind, Needed
-from tuner.runs import CONFIG, HISTORY, read_config
 from tuner.yamltree import read_tree
 
 

@@ -18,12 +18,12 @@ from games.contest import PLIES, RULES, PlayedGame
 from games.record import Game
 from games.streams import InputError
 from tuner.engine import load_engine, parameter_path
-from tuner.files import LEARNED, replace_file, require_writable
-from tuner.interrupt import interrupts
+from tuner.io.files import LEARNED, replace_file, require_writable
+from tuner.io.interrupt import interrupts
+from tuner.io.progress import Display
+from tuner.io.run_folder import begin_folder, read_config, require_fresh, write_config
 from tuner.match.openings import Opening
 from tuner.parameters import write_parameters
-from tuner.progress import Display
-from tuner.runs import begin_folder, read_config, require_fresh, write_config
 from tuner.selfplay.folder import PARAMS, START, Folder
 from tuner.selfplay.learner import Learner, new_learner
 from tuner.selfplay.play import BROKEN_OFF, FORFEITED, Episode

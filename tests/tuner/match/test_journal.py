@@ -9,8 +9,8 @@ import re
 import pytest
 
 from games.streams import InputError
+from tuner.io.run_folder import HISTORY
 from tuner.match.journal import Journal
-from tuner.runs import HISTORY
 
 
 def line_of(pair: int) -> dict:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import time
 
-from tuner import progress
-from tuner.progress import Display
+from tuner.io import progress
+from tuner.io.progress import Display
 
 
 def test_the_time_left_of_a_pass_is_told_for_large_data_alone(monkeypatch):

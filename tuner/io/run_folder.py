@@ -16,8 +16,8 @@ from typing import IO, Any, get_args, get_origin, get_type_hints
 
 from games.streams import InputError
 from tuner import __version__
-from tuner.files import CONFIG, LOCK, read_whole, replace_file, replaced
-from tuner.files import HISTORY as HISTORY
+from tuner.io.files import CONFIG, LOCK, read_whole, replace_file, replaced
+from tuner.io.files import HISTORY as HISTORY
 
 BEGINNINGS = re.compile(r"lock|start\.yaml|[ab]\.yaml|\..*\.tmp")  # what is in the folder before it is that of a run
 KINDS = re.compile(rb"^(match|selfplay|options):", re.MULTILINE)  # sections of CONFIG; options are those of tune
