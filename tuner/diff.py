@@ -8,11 +8,11 @@ from functools import cached_property
 
 import numpy as np
 
-from tuner.evidence import FALSE_DISCOVERIES, Evidence, error_of_change, weigh
 from tuner.headline import headline
 from tuner.layout import Layout, Place
 from tuner.parameters import Parameters, tapered, untapered
-from tuner.quantile import reach
+from tuner.statistics.false_discovery import FALSE_DISCOVERIES, Evidence, error_of_change, weigh
+from tuner.statistics.intervals import reach
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from tuner.identify import identify
 from tuner.judge import Change, calibration, change_of_loss
 from tuner.layout import Layout
 from tuner.problem import Problem
-from tuner.quantile import FEW_GAMES
+from tuner.statistics.intervals import FEW_GAMES
 from tuner.uncertainty import Uncertainty, ratios
 
 HALF = 4  # times as many games have half the error

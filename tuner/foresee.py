@@ -13,9 +13,9 @@ from tuner.gauge import find_gauge
 from tuner.identify import identify
 from tuner.layout import Layout
 from tuner.parameters import Parameters
-from tuner.quantile import quantile
 from tuner.scale import fit_scale
 from tuner.split import split_games
+from tuner.statistics.intervals import quantile
 from tuner.uncertainty import standard_errors
 
 MOST = 8  # names told

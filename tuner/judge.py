@@ -10,8 +10,8 @@ import numpy as np
 from tuner.draws import chances_of
 from tuner.objectives import loss_of
 from tuner.problem import Problem
-from tuner.quantile import quantile
 from tuner.ranges import ahead
+from tuner.statistics.intervals import quantile
 
 BINS = 20
 LARGEST = 1 << 20  # positions looked at one by one: some hundred thousand tell two digits of an error

@@ -12,7 +12,7 @@ from tuner.diff import Comparison, errors_used, on_board, percent
 from tuner.headline import headline
 from tuner.io.tables import console, number, show_table, side_by_side, signed
 from tuner.layout import Place
-from tuner.quantile import reach
+from tuner.statistics.intervals import reach
 
 UNIDENTIFIED, UNSUPPORTED, MARK = "?", ".", "*"
 

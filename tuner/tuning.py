@@ -32,9 +32,9 @@ from tuner.kept import Kept
 from tuner.methods import resolved, teacher_of, value_change
 from tuner.misjudged import misjudged
 from tuner.parameters import Parameters, untapered, write_parameters
-from tuner.quantile import FEW_GAMES
 from tuner.resample import checked_errors
 from tuner.sources import dataset_of, require_learnable
+from tuner.statistics.intervals import FEW_GAMES
 from tuner.summary import summarise, summary_lines
 from tuner.temporal_fit import fit_temporal
 from tuner.tune_options import TuneOptions

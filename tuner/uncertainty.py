@@ -15,7 +15,7 @@ import numpy as np
 from tuner.gauge import Gauge
 from tuner.learners.newton import factorise, inverse_of
 from tuner.problem import Problem
-from tuner.quantile import quantile
+from tuner.statistics.intervals import quantile
 
 COMPARED = 1 << 16  # positions
 

@@ -11,9 +11,9 @@ from statsmodels.stats.multitest import multipletests
 
 from tests.tuner.support import LAYOUT
 from tuner.diff import compare, differences, shared_sources
-from tuner.evidence import error_of_change, weigh
 from tuner.headline import headline
 from tuner.parameters import Parameters
+from tuner.statistics.false_discovery import error_of_change, weigh
 
 STAGES = ("mg", "eg")
 MAN, KING = 0, 1  # columns

@@ -10,7 +10,7 @@ import statsmodels.api as sm
 
 from tests.tuner.support import SCALE, chances, losses, problem_of, random_sample
 from tuner.judge import BINS, calibration, change_of_loss, mean_of_clusters
-from tuner.quantile import quantile
+from tuner.statistics.intervals import quantile
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,7 @@ evaluation of nothing and of plain material at the same depth.
 
 from __future__ import annotations
 
-from tuner.proof.wilson import wilson_interval
+from tuner.statistics.wilson import wilson_interval
 
 BASELINES = ("material", "zero")
 

@@ -8,11 +8,11 @@ from pathlib import Path
 
 from tuner.match.entrants import RANDOM
 from tuner.match.ladder import ladder_lines, row_of
+from tuner.match.result_text import result_block, result_dict
 from tuner.match.settings import Settings
 from tuner.match.setup import Contestants
 from tuner.match.tally import Tally
-from tuner.proof.block import result_block, result_dict
-from tuner.proof.sprt import Sprt
+from tuner.statistics.sprt import Sprt
 
 
 @dataclass(frozen=True)

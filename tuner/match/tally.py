@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 
-from tuner.proof.pentanomial import Results
-from tuner.proof.sprt import Sprt, decide, log_likelihood_ratio
+from tuner.statistics.pentanomial import Results
+from tuner.statistics.sprt import Sprt, decide, log_likelihood_ratio
 
 
 class Tally:

@@ -10,14 +10,14 @@ from pathlib import Path
 from games.streams import InputError
 from tuner.io.run_folder import CONFIG, HISTORY, read_config
 from tuner.match.report import openings_text
+from tuner.match.result_text import result_block, result_dict
 from tuner.match.settings import SECTION, Settings
 from tuner.match.setup import COPIES, test_of
 from tuner.match.tally import Tally
-from tuner.proof.block import result_block, result_dict
-from tuner.proof.pentanomial import summarise
-from tuner.proof.sprt import Sprt
 from tuner.report.history import read_history
 from tuner.report.shapes import OUTCOME, TEXT, WHOLE, Exactly, Kind, Needed
+from tuner.statistics.pentanomial import summarise
+from tuner.statistics.sprt import Sprt
 from tuner.yamltree import read_tree
 
 

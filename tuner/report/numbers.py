@@ -6,9 +6,9 @@ import numpy as np
 
 from tuner.diff import Comparison
 from tuner.parameters import Parameters
-from tuner.quantile import reach
 from tuner.report.certainty import CHANCE, SURE, Certainty
 from tuner.report.charts import Chart, Series, line_chart
+from tuner.statistics.intervals import reach
 
 LEAST_SPAN = 20.0  # centipawns that the height of a chart is at least: less would show noise as mountains
 

@@ -10,10 +10,10 @@ import numpy as np
 
 from games.streams import InputError
 from tuner.parameters import game_of, read_parameters
-from tuner.proof.pentanomial import SIDE
 from tuner.report.gather import MATCH, SELFPLAY, Run
 from tuner.report.matches import Match
 from tuner.report.text import known, number, short, signed, together, whole
+from tuner.statistics.pentanomial import SIDE
 
 BETTER, WORSE, OPEN = "better", "worse", "not decided"
 MOST_GAMES = 100_000  # that are worth a number

@@ -6,9 +6,9 @@ import random
 
 from tuner.match.ladder import ladder_lines, row_of
 from tuner.match.tally import Tally
-from tuner.proof.pentanomial import count_games
-from tuner.proof.sprt import Sprt, decide, log_likelihood_ratio
-from tuner.proof.wilson import wilson_interval
+from tuner.statistics.pentanomial import count_games
+from tuner.statistics.sprt import Sprt, decide, log_likelihood_ratio
+from tuner.statistics.wilson import wilson_interval
 
 
 def lines(n: int, seed: int = 1, better: float = 0.0) -> list[dict]:

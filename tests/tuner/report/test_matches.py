@@ -6,13 +6,13 @@ import pytest
 
 from tests.tuner.report.support import learned_from, match_run, tune_run
 from tuner.engine import load_parameters
+from tuner.match.result_text import result_block
 from tuner.parameters import write_parameters
-from tuner.proof.block import result_block
-from tuner.proof.pentanomial import count_games, summarise
-from tuner.proof.sprt import Sprt, log_likelihood_ratio
 from tuner.report.gather import gather
 from tuner.report.matches import read_match
 from tuner.report.verdict import verdicts_of
+from tuner.statistics.pentanomial import count_games, summarise
+from tuner.statistics.sprt import Sprt, log_likelihood_ratio
 
 PAIRS = [(1, 0), (-1, 1), (1, 1), (0, 0), (-1, -1), (1, 0)] * 8
 

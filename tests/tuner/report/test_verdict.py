@@ -12,11 +12,11 @@ import pytest
 from tests.tuner.report.support import findings, learned_from, match_run, selfplay_run, tune_run
 from tuner.engine import load_parameters
 from tuner.parameters import write_parameters
-from tuner.proof.pentanomial import count_games, mean_and_variance, summarise
 from tuner.report.gather import gather
 from tuner.report.matches import read_match
 from tuner.report.page import render
 from tuner.report.verdict import match_to_play, more_games, reasons, report_command, verdict
+from tuner.statistics.pentanomial import count_games, mean_and_variance, summarise
 
 WON, LOST, DRAWN, SPLIT = (1, 1), (-1, -1), (0, 0), (1, -1)
 

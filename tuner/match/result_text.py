@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
-from tuner.proof.pentanomial import Interval, Results, summarise
-from tuner.proof.sprt import Sprt, decide, log_likelihood_ratio
+from tuner.statistics.pentanomial import Interval, Results, summarise
+from tuner.statistics.sprt import Sprt, decide, log_likelihood_ratio
 
 
 def result_block(results: Results, names: tuple[str, str] | None = None, test: Sprt | None = None) -> str:

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from scipy.optimize import brentq
 
 from games.streams import InputError
-from tuner.proof.pentanomial import NORMALIZED_ELO, SCORES, mean_and_variance, score_of
+from tuner.statistics.pentanomial import NORMALIZED_ELO, SCORES, mean_and_variance, score_of
 
 # a kind of pair that was never seen counts as this much of one: with none at all, a hypothesis could need what has no chance
 UNSEEN = 1e-3

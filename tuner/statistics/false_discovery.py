@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from tuner.quantile import NORMAL
+from tuner.statistics.intervals import NORMAL
 
 FALSE_DISCOVERIES = 0.05  # expected share of changes called supported that are none
 

@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import binom, binomtest
 from statsmodels.stats.proportion import proportion_confint
 
-from tuner.proof.wilson import wilson_interval
+from tuner.statistics.wilson import wilson_interval
 
 
 @pytest.mark.parametrize("successes, trials", [(0, 1), (1, 1), (0, 30), (30, 30), (3, 10), (764, 1000), (1, 100_000)])

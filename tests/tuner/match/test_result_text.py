@@ -6,9 +6,9 @@ import json
 
 import pytest
 
-from tuner.proof.block import result_block, result_dict
-from tuner.proof.pentanomial import Results, count_games, swapped
-from tuner.proof.sprt import Sprt
+from tuner.match.result_text import result_block, result_dict
+from tuner.statistics.pentanomial import Results, count_games, swapped
+from tuner.statistics.sprt import Sprt
 
 MATCH = Results((0, 2, 15, 5, 8), wins=36, losses=17, draws=7)
 # as fastchess printed it

@@ -11,8 +11,8 @@ from scipy.special import log_softmax, softmax
 from scipy.stats import binom
 
 from games.streams import InputError
-from tests.tuner.proof.support import POINTS, shares_of
-from tuner.proof.sprt import LIKELIEST, Sprt, decide, log_likelihood_ratio
+from tests.tuner.statistics.support import POINTS, shares_of
+from tuner.statistics.sprt import LIKELIEST, Sprt, decide, log_likelihood_ratio
 
 CHECKED = [((12, 55, 130, 68, 15), 0, 5), ((40, 200, 520, 260, 50), 0, 5), ((0, 2, 15, 5, 8), 0, 20), ((3, 0, 9, 0, 40), -30, 10),
            ((90, 40, 30, 20, 10), 0, 3), ((0, 0, 3, 0, 0), -60, 60), ((1, 1, 1, 1, 1), 100, 200)]

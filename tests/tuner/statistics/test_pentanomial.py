@@ -7,8 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from tests.tuner.proof.support import shares_of
-from tuner.proof.pentanomial import (
+from tests.tuner.statistics.support import shares_of
+from tuner.statistics.pentanomial import (
     NORMALIZED_ELO,
     SCORES,
     SIDE,
