@@ -17,8 +17,8 @@ from games.record import PositionBatch
 from games.search.searcher import Limits, Searcher
 from tuner.engine import Engine
 from tuner.leaves import known_values, leaf_of
+from tuner.objectives.temporal import TemporalData, decays, differences, errors
 from tuner.parameters import Parameters
-from tuner.temporal import TemporalData, decays, differences, errors
 
 MEGABYTES = 1
 Teach = Callable[[PositionBatch], PositionBatch]

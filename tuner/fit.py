@@ -14,12 +14,12 @@ from games.streams import InputError
 from tuner.dataset import Dataset
 from tuner.device.base import Device
 from tuner.device.cpu import CPU
-from tuner.draws import DRAW_MODELS, NARROWEST, start_of
 from tuner.gauge import Gauge, find_gauge
 from tuner.layout import Layout
 from tuner.learners import LEARNERS
 from tuner.learners.base import LearnerOptions, Record, objective_gradient
 from tuner.learners.newton import newton, newton_step
+from tuner.objectives.draws import DRAW_MODELS, NARROWEST, start_of
 from tuner.parameters import LARGEST_WEIGHT, Parameters
 from tuner.prior import empirical_prior
 from tuner.problem import Problem

@@ -20,10 +20,10 @@ from tuner.bootstrap import Leaves, Teach, search_values, taught
 from tuner.build import expand
 from tuner.dataset import is_dataset
 from tuner.device.choose import device_named, why_no_gpu
-from tuner.draws import DRAW_MODELS
 from tuner.engine import Engine
 from tuner.fit import DRAWS, FitResult
 from tuner.learners import LEARNERS
+from tuner.objectives.draws import DRAW_MODELS
 from tuner.options import QUIESCENCE
 from tuner.parameters import Parameters
 from tuner.rows import STEPS

@@ -3,8 +3,8 @@
 The phase takes few values, so a pass keeps one row of weights per phase (`table`) in place of one per stage: a nonzero
 then costs one multiplication, whatever the number of stages. Likewise it collects one gradient or matrix per phase and
 spreads them over the stages at the end. Column `columns` is the intercept: an advantage of the first player that is
-not part of the evaluation. Where there is one more column, it is the width of a draw, see `tuner.draws`: every position
-counts it once, and the objective is one with three outcomes.
+not part of the evaluation. Where there is one more column, it is the width of a draw, see `tuner.objectives.draws`:
+every position counts it once, and the objective is one with three outcomes.
 
 `ranges` (m, 2) int64 are the positions to visit. Only one row of the sparse matrix is looked at at a time; no dense
 copy is made.
@@ -16,8 +16,8 @@ import numpy as np
 from numba.core import types
 
 from games import jit
-from tuner import draws
-from tuner.objectives import BLOCK, SIGNATURE
+from tuner.objectives import draws
+from tuner.objectives.two_outcomes import BLOCK, SIGNATURE
 from tuner.unit import entry, inner
 
 

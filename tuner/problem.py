@@ -18,9 +18,9 @@ from tuner import passes
 from tuner.dataset import Dataset
 from tuner.device.base import Device
 from tuner.device.cpu import CPU
-from tuner.draws import DRAW_MODELS
 from tuner.layout import shares_of
-from tuner.objectives import OBJECTIVES
+from tuner.objectives.draws import DRAW_MODELS
+from tuner.objectives.two_outcomes import OBJECTIVES
 from tuner.parallel import in_order
 from tuner.ranges import ahead, ranges_of, whole_games
 

@@ -19,10 +19,10 @@ from tuner.gauge import Gauge, find_gauge
 from tuner.layout import Layout
 from tuner.learners.base import LearnerOptions, Record
 from tuner.learners.rules import RULES
+from tuner.objectives.temporal import TemporalData
 from tuner.parameters import Parameters
 from tuner.problem import Problem
 from tuner.split import split_games
-from tuner.temporal import TemporalData
 from tuner.uncertainty import Uncertainty, spread
 
 SAMPLE = 40_000  # positions of a matrix that only has to point the way

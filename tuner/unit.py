@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from games import jit
 
-SOURCES = jit.modules("tuner", "draws exponential objectives passes products temporal_passes unit")
+SOURCES = [
+    *jit.modules("tuner", "passes products temporal_passes unit"),
+    *jit.modules("tuner.objectives", "draws exponential two_outcomes"),
+]
 TUNER = jit.Unit("tuner", lambda: SOURCES)
 inner = TUNER.inner
 entry = TUNER.entry

@@ -9,10 +9,10 @@ import numpy as np
 
 from tests.tuner.support import PHASES, SCALE, flat_layout
 from tuner.dataset import Dataset
-from tuner.draws import DRAW_MODELS, chances_of
 from tuner.fit import FitOptions, FitResult, fit
+from tuner.objectives.draws import DRAW_MODELS, chances_of
+from tuner.objectives.temporal import TemporalData
 from tuner.parameters import Parameters
-from tuner.temporal import TemporalData
 from tuner.temporal_fit import fit_temporal
 
 GAMES, LENGTH = 300, 20

@@ -22,7 +22,7 @@ from tests.tuner.support import (
 from tuner.learners import LEARNERS
 from tuner.learners.base import LearnerOptions, Record
 from tuner.learners.newton import newton, sample_ranges, solve
-from tuner.objectives import OBJECTIVES
+from tuner.objectives.two_outcomes import OBJECTIVES
 
 COLUMNS = 5
 OPTIONS = {"newton": {}, "lbfgs": {"tolerance": 1e-9},

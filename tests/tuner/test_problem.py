@@ -23,7 +23,7 @@ from tests.tuner.support import (
 from tuner import problem as module
 from tuner.device import cpu
 from tuner.device.cpu import Processors
-from tuner.objectives import OBJECTIVES, loss_of
+from tuner.objectives.two_outcomes import OBJECTIVES, loss_of
 from tuner.ranges import blocks, ranges_of
 
 COLUMNS, GAMES = LAYOUT.size, 150

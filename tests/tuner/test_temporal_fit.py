@@ -10,8 +10,8 @@ from tuner.fit import FitOptions, make_problem
 from tuner.gauge import find_gauge
 from tuner.learners.base import LearnerOptions, Record
 from tuner.learners.lbfgs import lbfgs
+from tuner.objectives.temporal import TemporalData, differences, errors
 from tuner.parameters import Parameters
-from tuner.temporal import TemporalData, differences, errors
 from tuner.temporal_fit import LEARNERS, TemporalProblem, newton, standard_errors
 
 

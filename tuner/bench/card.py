@@ -21,9 +21,9 @@ from tuner.device.cpu import Processors
 from tuner.device.gpu import Gpu
 from tuner.fit import FitOptions, FitResult, fit, make_problem
 from tuner.layout import Layout, Place
+from tuner.objectives.temporal import TemporalData
 from tuner.parameters import Parameters
 from tuner.problem import Problem
-from tuner.temporal import TemporalData
 
 PARAMETERS, SCALE, SPREAD = 400, 0.00255, 15.0  # SPREAD of weights, in centipawns: few values are beyond doubt
 CHECKED, SOME = 1_000_000, 10_000_000  # positions that both look at; of `tuner bench gpu`

@@ -7,7 +7,7 @@ from typing import Protocol
 import numpy as np
 
 from tuner.dataset import Dataset
-from tuner.temporal import TemporalData
+from tuner.objectives.temporal import TemporalData
 
 
 class Model(Protocol):
@@ -82,7 +82,7 @@ class Device(Protocol):
 
 class TemporalPasses(Protocol):
     """Sums over whole games (g, 2), ascending ranges of positions. Of position t, v is the value, v' its slope dv/de, zero
-    where the value is known; c the error (see `tuner.temporal`), x the coefficients by stage and j = v' x."""
+    where the value is known; c the error (see `tuner.objectives.temporal`), x the coefficients by stage and j = v' x."""
 
     def equation(self, weights: np.ndarray, games: np.ndarray) -> tuple[np.ndarray, float]:
         """(d,) the sum of c j, and that of c^2."""

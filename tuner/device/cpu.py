@@ -11,10 +11,10 @@ import numpy as np
 
 from tuner import passes
 from tuner.device.base import Model, TemporalPasses
+from tuner.objectives.temporal import TemporalData
 from tuner.parallel import in_order
 from tuner.products import assembled, order_of, products
 from tuner.ranges import BLOCK, ahead, prefetch, together, whole_games
-from tuner.temporal import TemporalData
 
 GROUPS = 256  # whose scores are looked at together
 PORTIONS = 8  # of the groups: each has sums of its own

@@ -11,9 +11,9 @@ import numpy as np
 from tuner import temporal_passes
 from tuner.device.base import Model
 from tuner.device.cpu import add_scores, evaluated, score_products, second_moments, watched
+from tuner.objectives.temporal import TemporalData
 from tuner.parallel import in_order
 from tuner.ranges import BLOCK, prefetch, together
-from tuner.temporal import TemporalData
 
 SMALLER = BLOCK // 8  # positions for a matrix: there is one for each thread
 

@@ -16,10 +16,10 @@ import numpy as np
 
 from tuner.device.base import Model, TemporalPasses
 from tuner.device.cpu import Processors, watched
-from tuner.objectives import curvature_of, loss_of, residual_of
+from tuner.objectives.temporal import TemporalData
+from tuner.objectives.two_outcomes import curvature_of, loss_of, residual_of
 from tuner.parallel import in_order
 from tuner.ranges import blocks, prefetch, together
-from tuner.temporal import TemporalData
 
 PIECE = 1 << 12  # positions at once: some hundred moved weights each
 Function = Callable[[np.ndarray, np.ndarray], np.ndarray]  # evaluations (m,), and which of the positions each is of

@@ -18,8 +18,8 @@ from tuner.device.chunk import Chosen, Chunk, Packed, arranged
 from tuner.device.chunks import Chunks
 from tuner.device.cpu import Processors
 from tuner.device.library import SHARED_BYTES, THREADS, Library
+from tuner.objectives.temporal import TemporalData
 from tuner.parallel import processors
-from tuner.temporal import TemporalData
 
 OBJECTIVE_NUMBERS = {"cross-entropy": 0, "mse": 1, "ordered": 2, "davidson": 3}
 WARPS, GROUPS = THREADS // 32, THREADS // 4  # of a block: positions that it takes by warps, or by four lanes

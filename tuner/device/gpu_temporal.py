@@ -12,8 +12,8 @@ from tuner.device.base import Model
 from tuner.device.chunk import Chosen, Chunk
 from tuner.device.gpu import ROWS_BYTES, Gpu
 from tuner.device.library import THREADS, Library
+from tuner.objectives.temporal import TemporalData
 from tuner.ranges import together
-from tuner.temporal import TemporalData
 
 SUMS = 4096  # partial sums over games
 

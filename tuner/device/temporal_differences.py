@@ -10,7 +10,7 @@ import numpy as np
 from tuner import temporal_passes
 from tuner.device.base import Model
 from tuner.device.differences import Differences, Moved
-from tuner.temporal import TemporalData
+from tuner.objectives.temporal import TemporalData
 
 
 class State(NamedTuple):

@@ -20,8 +20,8 @@ from typing import NamedTuple
 import numpy as np
 
 from games.search.context import DECIDED, UNIT
+from tuner.objectives.temporal import decays, differences, errors, unpredicted_blunders
 from tuner.selfplay.play import Episode
-from tuner.temporal import decays, differences, errors, unpredicted_blunders
 
 TREE_ROOM = 20_000  # positions of one search's tree
 WON = DECIDED / UNIT  # centipawns: beyond this a score is that of a forced win

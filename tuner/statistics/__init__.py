@@ -1,1 +1,1 @@
-"""Does it play better: what the games of a match say, with how much certainty, and when to stop."""
+"""Does it play better, and is a change real: intervals, tests and when to stop."""

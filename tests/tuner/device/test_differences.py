@@ -10,7 +10,7 @@ import pytest
 from tests.tuner.support import PHASES, SCALE, problem_of, random_sample
 from tuner.device.cpu import Processors
 from tuner.device.differences import Differences
-from tuner.temporal import TemporalData
+from tuner.objectives.temporal import TemporalData
 
 COLUMNS = 5
 KINDS = pytest.mark.parametrize(("objective", "stages"), [("cross-entropy", 1), ("cross-entropy", 2), ("mse", 2)])

@@ -22,11 +22,11 @@ from tuner.device import chunks, gpu, gpu_temporal, library
 from tuner.device.choose import device_named
 from tuner.device.chunk import arranged
 from tuner.device.cpu import Processors
-from tuner.draws import DRAW_MODELS
 from tuner.gauge import find_gauge
 from tuner.learners.base import LearnerOptions, Record
-from tuner.objectives import OBJECTIVES
-from tuner.temporal import TemporalData
+from tuner.objectives.draws import DRAW_MODELS
+from tuner.objectives.temporal import TemporalData
+from tuner.objectives.two_outcomes import OBJECTIVES
 from tuner.temporal_fit import newton as temporal_newton
 from tuner.uncertainty import standard_errors
 

@@ -10,7 +10,7 @@ import pytest
 
 from games.jit import PLAIN
 from tests.tuner.support import SCALE, game_scores, learn, problem_of, random_coefficients, write_sample
-from tuner.draws import DRAW_MODELS, chances_of, start_of
+from tuner.objectives.draws import DRAW_MODELS, chances_of, start_of
 
 MODELS = pytest.mark.parametrize("model", DRAW_MODELS)
 STEP = 1e-3

@@ -18,7 +18,7 @@ import numpy as np
 from numba.core import types
 
 from games.jit import Entry
-from tuner.exponential import exp_minus
+from tuner.objectives.exponential import exp_minus
 from tuner.unit import entry, inner
 
 BLOCK = 512

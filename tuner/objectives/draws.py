@@ -17,8 +17,8 @@ import numpy as np
 from numba.core import types
 
 from games.jit import Entry
-from tuner.exponential import exp_minus
-from tuner.objectives import numbers
+from tuner.objectives.exponential import exp_minus
+from tuner.objectives.two_outcomes import numbers
 from tuner.unit import entry
 
 SIGNATURE = types.float64(types.int64, types.float64, *[numbers] * 7)

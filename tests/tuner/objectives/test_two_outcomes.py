@@ -9,8 +9,8 @@ import pytest
 from scipy.special import expit, log1p
 
 from games.jit import PLAIN, Unit
-from tuner.exponential import exp_minus
-from tuner.objectives import BLOCK, OBJECTIVES, loss_of
+from tuner.objectives.exponential import exp_minus
+from tuner.objectives.two_outcomes import BLOCK, OBJECTIVES, loss_of
 from tuner.unit import TUNER
 
 needs_compiler = pytest.mark.skipif(PLAIN, reason="NUMBA_DISABLE_JIT is set")

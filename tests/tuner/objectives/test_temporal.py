@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tuner.temporal import decays, differences, errors, unpredicted_blunders
+from tuner.objectives.temporal import decays, differences, errors, unpredicted_blunders
 
 SCALE = 0.00255
 
