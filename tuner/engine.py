@@ -16,7 +16,7 @@ from games.record import Game, find
 from games.search.searcher import Searcher
 from games.streams import InputError
 from tuner.device.base import Device
-from tuner.device.cpu import CPU
+from tuner.device.cpu.device import CPU
 from tuner.io.files import BUNDLED as BUNDLED
 from tuner.layout import Layout, layout_of, shares_of
 from tuner.parallel import in_order

@@ -13,7 +13,7 @@ import numpy as np
 from games.streams import InputError
 from tuner.dataset import Dataset
 from tuner.device.base import Device
-from tuner.device.cpu import CPU
+from tuner.device.cpu.device import CPU
 from tuner.gauge import Gauge, find_gauge
 from tuner.layout import Layout
 from tuner.learners import LEARNERS

@@ -9,7 +9,7 @@ import numpy as np
 
 from games.streams import InputError, lines
 from tuner.device.base import Device
-from tuner.device.cpu import CPU
+from tuner.device.cpu.device import CPU
 from tuner.engine import Engine
 from tuner.parameters import Parameters
 

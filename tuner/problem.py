@@ -14,10 +14,10 @@ from functools import cached_property
 
 import numpy as np
 
-from tuner import passes
 from tuner.dataset import Dataset
 from tuner.device.base import Device
-from tuner.device.cpu import CPU
+from tuner.device.cpu import kernels
+from tuner.device.cpu.device import CPU
 from tuner.layout import shares_of
 from tuner.objectives.draws import DRAW_MODELS
 from tuner.objectives.two_outcomes import OBJECTIVES
@@ -47,7 +47,7 @@ def use_of(data: Dataset, ranges: np.ndarray, phases: int, workers: int) -> tupl
 
     def work(piece: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         positions, total = np.zeros(shape, np.int64), np.zeros(shape, np.int64)
-        passes.column_use(data.index, data.count, data.row, data.phase, piece, positions, total)
+        kernels.column_use(data.index, data.count, data.row, data.phase, piece, positions, total)
         return positions, total
 
     positions, total = np.zeros(shape, np.int64), np.zeros(shape, np.int64)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from games import jit
 
 SOURCES = [
-    *jit.modules("tuner", "passes products temporal_passes unit"),
+    *jit.modules("tuner", "unit"),
+    *jit.modules("tuner.device.cpu", "kernels products temporal_kernels"),
     *jit.modules("tuner.objectives", "draws exponential two_outcomes"),
 ]
 TUNER = jit.Unit("tuner", lambda: SOURCES)

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from tuner.dataset import Dataset, DatasetWriter, open_dataset
-from tuner.device import cpu
+from tuner.device.cpu import device
 from tuner.layout import Layout, Place
 from tuner.learners import LEARNERS
 from tuner.learners.base import LearnerOptions, Record
@@ -143,6 +143,6 @@ def objective_of(problem: Problem, weights: np.ndarray) -> float:
 def game_scores(problem: Problem, weights: np.ndarray) -> np.ndarray:
     """(groups, d) gradients of the summed loss of each group of games."""
     def terms_of(piece: np.ndarray) -> tuple[int, np.ndarray]:
-        return cpu.position_terms(problem, weights, piece)
+        return device.position_terms(problem, weights, piece)
 
-    return np.concatenate(list(cpu.game_scores(problem, weights.shape, terms_of, 0, len(problem.groups[0]))))
+    return np.concatenate(list(device.game_scores(problem, weights.shape, terms_of, 0, len(problem.groups[0]))))

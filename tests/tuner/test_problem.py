@@ -21,8 +21,8 @@ from tests.tuner.support import (
     write_sample,
 )
 from tuner import problem as module
-from tuner.device import cpu
-from tuner.device.cpu import Processors
+from tuner.device.cpu import device
+from tuner.device.cpu.device import Processors
 from tuner.objectives.two_outcomes import OBJECTIVES, loss_of
 from tuner.ranges import blocks, ranges_of
 
@@ -53,7 +53,7 @@ def weights(request):
 @pytest.fixture
 def small_blocks(monkeypatch):
     """Passes that look at few positions at a time and give their memory back."""
-    monkeypatch.setattr(cpu, "BLOCK", 700)
+    monkeypatch.setattr(device, "BLOCK", 700)
     monkeypatch.setattr(module, "SMALL", 0)
     monkeypatch.setattr(blocks, "__defaults__", (700,))
 
@@ -155,7 +155,7 @@ def test_scores_are_the_gradients_of_the_summed_loss_of_each_game(sample, weight
     names = list(dict.fromkeys(sample.data.game.tolist()))  # in the order in which they come
     expected = np.array([design[sample.group == name].sum(axis=0) for name in names])
     for most in (256, 7):
-        monkeypatch.setattr(cpu, "GROUPS", most)
+        monkeypatch.setattr(device, "GROUPS", most)
         found = game_scores(problem_of(sample, stages, objective), weights)
         np.testing.assert_allclose(found, expected, rtol=0, atol=1e-7 * abs(expected).max())
 

@@ -17,7 +17,7 @@ from tuner.bench.learning import whole_data
 from tuner.dataset import Dataset, DatasetWriter, open_dataset
 from tuner.device.base import Device
 from tuner.device.choose import the_card
-from tuner.device.cpu import Processors
+from tuner.device.cpu.device import Processors
 from tuner.device.gpu import Gpu
 from tuner.fit import FitOptions, FitResult, fit, make_problem
 from tuner.layout import Layout, Place

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from games.streams import InputError
 from tuner.device.base import Device
-from tuner.device.cpu import Processors
+from tuner.device.cpu.device import Processors
 
 if TYPE_CHECKING:
     from tuner.device.gpu import Gpu

@@ -15,7 +15,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from tuner.device.base import Model, TemporalPasses
-from tuner.device.cpu import Processors, watched
+from tuner.device.cpu.device import Processors, watched
 from tuner.objectives.temporal import TemporalData
 from tuner.objectives.two_outcomes import curvature_of, loss_of, residual_of
 from tuner.parallel import in_order

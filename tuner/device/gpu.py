@@ -16,7 +16,7 @@ import numpy as np
 from tuner.device.base import Model, TemporalPasses
 from tuner.device.chunk import Chosen, Chunk, Packed, arranged
 from tuner.device.chunks import Chunks
-from tuner.device.cpu import Processors
+from tuner.device.cpu.device import Processors
 from tuner.device.library import SHARED_BYTES, THREADS, Library
 from tuner.objectives.temporal import TemporalData
 from tuner.parallel import processors
@@ -199,7 +199,7 @@ class Gpu:
         return evaluation, drawn
 
     def terms(self, model: Model, chunk: Chunk, chosen: Chosen, weights: np.ndarray) -> Any:
-        """(5, n) what the objective says of chosen positions, in the order of `tuner.passes.position_terms`."""
+        """(5, n) what the objective says of chosen positions, in the order of `tuner.device.cpu.kernels.position_terms`."""
         n = len(chosen.order)
         terms = self._library.arrays.empty((5, n))
         self._library.launch("objective_terms", -(-n // THREADS), chunk.at.outcome, chunk.at.weight, chosen.order, n,

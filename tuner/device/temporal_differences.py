@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tuner import temporal_passes
 from tuner.device.base import Model
+from tuner.device.cpu import temporal_kernels
 from tuner.device.differences import Differences, Moved
 from tuner.objectives.temporal import TemporalData
 
@@ -94,7 +94,7 @@ class TemporalDifferences:
         values = np.where(np.isnan(known), np.tanh(self.model.scale * moved.evaluation), known)
         ends = np.cumsum(games[:, 1] - games[:, 0])
         bounds, c = np.stack([ends - (games[:, 1] - games[:, 0]), ends], axis=1), np.zeros(len(values))
-        temporal_passes.scan(np.ascontiguousarray(bounds), values, self.model.data.outcome[moved.place],
+        temporal_kernels.scan(np.ascontiguousarray(bounds), values, self.model.data.outcome[moved.place],
                              self.extra.decay[moved.place], c)
         return State(moved, values, c, np.isnan(known))
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests.tuner.support import PHASES, SCALE, problem_of, random_sample
-from tuner.device.cpu import Processors
+from tuner.device.cpu.device import Processors
 from tuner.device.differences import Differences
 from tuner.objectives.temporal import TemporalData
 

@@ -21,7 +21,7 @@ from tests.tuner.test_temporal_fit import walk
 from tuner.device import chunks, gpu, gpu_temporal, library
 from tuner.device.choose import device_named
 from tuner.device.chunk import arranged
-from tuner.device.cpu import Processors
+from tuner.device.cpu.device import Processors
 from tuner.gauge import find_gauge
 from tuner.learners.base import LearnerOptions, Record
 from tuner.objectives.draws import DRAW_MODELS

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from tests.tuner.support import game_scores, problem_of, random_sample
-from tuner.device import cpu
-from tuner.device.cpu import Processors
-from tuner.products import assembled, order_of, products
+from tuner.device.cpu import device
+from tuner.device.cpu.device import Processors
+from tuner.device.cpu.products import assembled, order_of, products
 
 
 @pytest.mark.parametrize("shares", [(0.05, 0.9), (0.01, 0.1), (0.5, 1.0), (0.0, 0.0)], ids=str)
@@ -27,7 +27,7 @@ def test_products_are_those_of_the_dense_matrix(shares):
 
 
 def test_scores_of_games_by_any_number_of_threads(tmp_path, monkeypatch):
-    monkeypatch.setattr(cpu, "GROUPS", 7)
+    monkeypatch.setattr(device, "GROUPS", 7)
     sample, _ = random_sample(tmp_path / "data", seed=4, games=120, columns=20)
     problem = problem_of(sample)
     weights, chosen = np.random.default_rng(1).normal(0, 50, problem.start.shape), np.arange(0, problem.start.size, 2)

@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tuner import temporal_passes
 from tuner.device.base import Model
-from tuner.device.cpu import add_scores, evaluated, score_products, second_moments, watched
+from tuner.device.cpu import temporal_kernels
+from tuner.device.cpu.device import add_scores, evaluated, score_products, second_moments, watched
 from tuner.objectives.temporal import TemporalData
 from tuner.parallel import in_order
 from tuner.ranges import BLOCK, prefetch, together
@@ -58,7 +58,7 @@ class TemporalProcessors:
             base, values, slopes, c = self._state(weights, piece)
             end, part = base + len(values), np.zeros((size, size))
             curvature = np.where(slopes > 0, 2 * model.scale * values * slopes * c, 0.0) if exact else np.zeros(len(values))
-            temporal_passes.lambda_gram(data.index, data.count, data.row[base:end + 1], data.phase[base:end], piece - base,
+            temporal_kernels.lambda_gram(data.index, data.count, data.row[base:end + 1], data.phase[base:end], piece - base,
                                         slopes, self.extra.decay[base:end], curvature, model.phases, model.stages, part)
             return part
 
@@ -90,11 +90,11 @@ class TemporalProcessors:
         known, found = self.extra.known[base:end][places], np.tanh(model.scale * evaluated(model, weights, games))
         values[places] = np.where(np.isnan(known), found, known)
         slopes[places] = np.where(np.isnan(known), model.scale * (1 - found**2), 0.0)
-        temporal_passes.scan(games - base, values, model.data.outcome[base:end], self.extra.decay[base:end], c)
+        temporal_kernels.scan(games - base, values, model.data.outcome[base:end], self.extra.decay[base:end], c)
         return State(base, values, slopes, c)
 
 
 def _terms(state: State) -> tuple[int, np.ndarray]:
-    """As `tuner.passes.position_terms` has them: residuals c v', and their squares for curvatures."""
+    """As `tuner.device.cpu.kernels.position_terms` has them: residuals c v', and their squares for curvatures."""
     residual = state.c * state.slopes
     return state.base, np.stack([residual, residual**2])

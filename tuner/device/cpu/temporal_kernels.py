@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numba.core import types
 
-from tuner.passes import (
+from tuner.device.cpu.kernels import (
     count_type,
     index_type,
     matrix_type,

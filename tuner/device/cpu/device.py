@@ -9,18 +9,18 @@ from typing import Any
 
 import numpy as np
 
-from tuner import passes
 from tuner.device.base import Model, TemporalPasses
+from tuner.device.cpu import kernels
+from tuner.device.cpu.products import assembled, order_of, products
 from tuner.objectives.temporal import TemporalData
 from tuner.parallel import in_order
-from tuner.products import assembled, order_of, products
 from tuner.ranges import BLOCK, ahead, prefetch, together, whole_games
 
 GROUPS = 256  # whose scores are looked at together
 PORTIONS = 8  # of the groups: each has sums of its own
 LARGER = 4  # pieces for a matrix: each has sums of the matrix's size
 
-# of a piece of ranges: its first position, and for those that it spans what `tuner.passes.position_terms` gives
+# of a piece of ranges: its first position, and for those that it spans what `tuner.device.cpu.kernels.position_terms` gives
 TermsOf = Callable[[np.ndarray], tuple[int, np.ndarray]]
 
 
@@ -41,7 +41,7 @@ class Processors:
 
         def work(piece: np.ndarray) -> tuple[float, np.ndarray]:
             part = np.zeros(shape)
-            return passes.loss_gradient(*model.arrays, table, model.data.columns, piece, address, model.scale, part), part
+            return kernels.loss_gradient(*model.arrays, table, model.data.columns, piece, address, model.scale, part), part
 
         for some, part in watched(in_order(work, ahead(model.data, ranges), self.workers), model, ranges):
             loss += some
@@ -82,12 +82,12 @@ class Processors:
     def evaluate(self, index: np.ndarray, count: np.ndarray, row: np.ndarray, phase: np.ndarray, table: np.ndarray) -> np.ndarray:
         """See `Device`."""
         out, nothing = np.empty(len(phase)), np.zeros(len(phase), np.float32)  # neither outcomes nor weights are looked at
-        passes.evaluations(index, count, row, phase, nothing, nothing, table, np.array([[0, len(phase)]]), out)
+        kernels.evaluations(index, count, row, phase, nothing, nothing, table, np.array([[0, len(phase)]]), out)
         return out
 
     def temporal(self, model: Model, extra: TemporalData) -> TemporalPasses:
         """See `Device`."""
-        from tuner.device.cpu_temporal import TemporalProcessors
+        from tuner.device.cpu.temporal import TemporalProcessors
 
         return TemporalProcessors(model, extra, self.workers)
 
@@ -147,7 +147,7 @@ def add_scores(model: Model, terms_of: TermsOf, games: np.ndarray, place: np.nda
     data = model.data
     prefetch(data, games)
     base, terms = terms_of(games)
-    passes.range_scores(data.index, data.count, data.row, data.phase, games, place, base, terms, data.columns, model.phases,
+    kernels.range_scores(data.index, data.count, data.row, data.phase, games, place, base, terms, data.columns, model.phases,
                         scores)
     model.release()
 
@@ -162,7 +162,7 @@ def evaluated(model: Model, weights: np.ndarray, piece: np.ndarray) -> np.ndarra
     """Evaluations of the positions of a piece of ranges, one after the other."""
     out = np.empty(int((piece[:, 1] - piece[:, 0]).sum()))
     table = np.ascontiguousarray(model.table(weights)[:, :model.data.columns + 1])
-    passes.evaluations(*model.arrays, table, np.ascontiguousarray(piece), out)
+    kernels.evaluations(*model.arrays, table, np.ascontiguousarray(piece), out)
     return out
 
 
@@ -170,7 +170,7 @@ def position_terms(model: Model, weights: np.ndarray, piece: np.ndarray) -> tupl
     """`TermsOf` the objective."""
     base, size = int(piece[0, 0]), int(piece[-1, 1] - piece[0, 0])
     terms = np.zeros((5 if model.draws else 2, size))
-    passes.position_terms(*model.arrays, model.table(weights), model.data.columns, piece, model.address, model.scale, base,
+    kernels.position_terms(*model.arrays, model.table(weights), model.data.columns, piece, model.address, model.scale, base,
                           terms)
     return base, terms
 
@@ -193,7 +193,7 @@ def second_moments(model: Model, shape: tuple[int, int], terms_of: TermsOf,
         ends = np.searchsorted(phase[order], np.arange(model.phases + 2))
         for f in np.flatnonzero(np.diff(ends)):
             part = np.zeros((width, width))
-            passes.gram(data.index, data.count, data.row, order[ends[f]:ends[f + 1]], base, terms, data.columns, part)
+            kernels.gram(data.index, data.count, data.row, order[ends[f]:ends[f + 1]], base, terms, data.columns, part)
             for pair, (a, b) in enumerate(pairs):
                 if share := model.shares[a, f] * model.shares[b, f]:
                     found[pair] += np.multiply(part, share, out=scratch)
