@@ -12,7 +12,7 @@ import numpy as np
 from games.record import Game, PositionBatch, ReadOptions, ReadReport
 from games.streams import InputError, plain_name
 from tuner import __version__
-from tuner.dataset import Dataset, DatasetWriter, open_dataset
+from tuner.datasets.dataset import Dataset, DatasetWriter, open_dataset
 from tuner.engine import Counter, Engine
 from tuner.io.files import sha256_of
 from tuner.parameters import Parameters

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from games.record import Game, ReadReport
 from tuner import __version__
-from tuner.dataset import Dataset
+from tuner.datasets.dataset import Dataset
 from tuner.findings import advice, draws_of, evaluation_noise, held_out_change, held_out_results, ratios_of
 from tuner.fit import FitResult
 from tuner.problem import Problem

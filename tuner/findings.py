@@ -72,7 +72,7 @@ def draws_of(result: FitResult, stages: tuple[str, ...]) -> dict | None:
 def findings(result: FitResult, plain: dict, summary: dict, layout: Layout,
              on_results: tuple[Problem, Problem | None] | None) -> dict:
     """Everything but what needs the games themselves, as plain data; `plain` is what is said of the fit already, `summary` that
-    of `tuner.summary`."""
+    of `tuner.datasets.summary`."""
     stages = result.parameters.stages
     own = (result.problem, result.held_out)
     return {"result": plain, **{key: plain.get(key) for key in ("held_out_change", "ratios", "draws", "advice")},

@@ -11,7 +11,9 @@ from typing import NamedTuple
 import numpy as np
 
 from games.streams import InputError
-from tuner.dataset import Dataset
+from tuner.datasets.dataset import Dataset
+from tuner.datasets.ranges import ahead, ranges_of
+from tuner.datasets.split import split_games
 from tuner.device.base import Device
 from tuner.device.cpu.device import CPU
 from tuner.gauge import Gauge, find_gauge
@@ -23,9 +25,7 @@ from tuner.objectives.draws import DRAW_MODELS, NARROWEST, start_of
 from tuner.parameters import LARGEST_WEIGHT, Parameters
 from tuner.prior import empirical_prior
 from tuner.problem import Problem
-from tuner.ranges import ahead, ranges_of
 from tuner.scale import fit_scale, scale_lines
-from tuner.split import split_games
 from tuner.uncertainty import Uncertainty, standard_errors
 
 DRAWS = "draws"  # of the losses: the better one of the draw models

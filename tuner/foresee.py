@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from tuner.dataset import Dataset
+from tuner.datasets.dataset import Dataset
+from tuner.datasets.split import split_games
 from tuner.findings import HALF, ratios_of
 from tuner.fit import DRAWS, FitOptions, make_problem
 from tuner.gauge import find_gauge
@@ -14,7 +15,6 @@ from tuner.identify import identify
 from tuner.layout import Layout
 from tuner.parameters import Parameters
 from tuner.scale import fit_scale
-from tuner.split import split_games
 from tuner.statistics.intervals import quantile
 from tuner.uncertainty import standard_errors
 

@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tuner.datasets.ranges import ahead
 from tuner.objectives.draws import chances_of
 from tuner.objectives.two_outcomes import loss_of
 from tuner.problem import Problem
-from tuner.ranges import ahead
 from tuner.statistics.intervals import quantile
 
 BINS = 20

@@ -9,8 +9,8 @@ from types import TracebackType
 import numpy as np
 
 from games.record import PositionBatch
-from tuner.arrays import ArrayWriter
 from tuner.bootstrap import Teach
+from tuner.datasets.array_files import ArrayWriter
 
 RESULTS, POSITIONS = "results.npy", "positions.npy"
 

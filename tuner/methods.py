@@ -18,7 +18,7 @@ from games.record import Game, ReadOptions
 from games.streams import InputError
 from tuner.bootstrap import Leaves, Teach, search_values, taught
 from tuner.build import expand
-from tuner.dataset import is_dataset
+from tuner.datasets.dataset import is_dataset
 from tuner.device.choose import device_named, why_no_gpu
 from tuner.engine import Engine
 from tuner.fit import DRAWS, FitResult

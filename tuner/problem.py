@@ -14,7 +14,8 @@ from functools import cached_property
 
 import numpy as np
 
-from tuner.dataset import Dataset
+from tuner.datasets.dataset import Dataset
+from tuner.datasets.ranges import ahead, ranges_of, whole_games
 from tuner.device.base import Device
 from tuner.device.cpu import kernels
 from tuner.device.cpu.device import CPU
@@ -22,7 +23,6 @@ from tuner.layout import shares_of
 from tuner.objectives.draws import DRAW_MODELS
 from tuner.objectives.two_outcomes import OBJECTIVES
 from tuner.parallel import in_order
-from tuner.ranges import ahead, ranges_of, whole_games
 
 REMEMBERED = 4  # losses
 SMALL = 48 << 20  # bytes of nonzeros that may stay in memory

@@ -11,7 +11,7 @@ from games.record import ReadOptions, ReadReport
 from games.streams import InputError
 from tuner.bootstrap import Teach
 from tuner.build import build
-from tuner.dataset import Dataset, copy_games, is_dataset, open_dataset
+from tuner.datasets.dataset import Dataset, copy_games, is_dataset, open_dataset
 from tuner.engine import Engine
 from tuner.parameters import Parameters
 

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tuner.dataset import Dataset
+from tuner.datasets.dataset import Dataset
+from tuner.datasets.split import split_games
 from tuner.device.base import TemporalPasses
 from tuner.fit import Convergence, FitOptions, FitResult, learned, make_problem, with_prior
 from tuner.gauge import Gauge, find_gauge
@@ -22,7 +23,6 @@ from tuner.learners.rules import RULES
 from tuner.objectives.temporal import TemporalData
 from tuner.parameters import Parameters
 from tuner.problem import Problem
-from tuner.split import split_games
 from tuner.uncertainty import Uncertainty, spread
 
 SAMPLE = 40_000  # positions of a matrix that only has to point the way

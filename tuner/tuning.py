@@ -16,11 +16,12 @@ from games.streams import InputError
 from tuner import __version__
 from tuner.bootstrap import Leaves, Teach
 from tuner.crossval import choose_prior
-from tuner.dataset import Dataset, is_dataset
+from tuner.datasets.dataset import Dataset, is_dataset
+from tuner.datasets.summary import summarise, summary_lines
 from tuner.describe import describe, report_line
 from tuner.device.base import Device
 from tuner.device.choose import device_named
-from tuner.device.differences import Differences
+from tuner.device.differences.device import Differences
 from tuner.engine import Engine, load_engine, quiescence_of
 from tuner.findings import findings, results_problems
 from tuner.fit import DRAWS, FitOptions, FitResult, best_fit
@@ -35,7 +36,6 @@ from tuner.parameters import Parameters, untapered, write_parameters
 from tuner.resample import checked_errors
 from tuner.sources import dataset_of, require_learnable
 from tuner.statistics.intervals import FEW_GAMES
-from tuner.summary import summarise, summary_lines
 from tuner.temporal_fit import fit_temporal
 from tuner.tune_options import TuneOptions
 

@@ -11,8 +11,9 @@ import os
 import signal
 import sys
 
-from tuner import datasets, tuning
+from tuner import tuning
 from tuner.cli import main
+from tuner.commands import dataset_actions
 from tuner.engine import load_engine
 
 CHANGES = ("os.mkdir", "os.rename", "os.remove", "os.rmdir")
@@ -42,7 +43,7 @@ def kill_before(folder: str, chosen: int) -> list[str]:
 
 def run_all(folder: str, command: list[str], moments: list[int]) -> None:
     """One child per moment, so that the imports are paid for once; prints `moment status changes`."""
-    assert datasets and tuning and load_engine("tictactoe/classic")  # loaded once, for all children
+    assert dataset_actions and tuning and load_engine("tictactoe/classic")  # loaded once, for all children
     for moment in moments:
         child = os.fork()
         if child == 0:

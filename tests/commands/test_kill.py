@@ -13,7 +13,7 @@ import pytest
 
 from tests.commands.support import done, tictactoe_file
 from tests.games.support import REPOSITORY
-from tuner.dataset import open_dataset
+from tuner.datasets.dataset import open_dataset
 from tuner.engine import make_layout
 from tuner.parameters import read_parameters
 

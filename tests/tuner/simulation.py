@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from tests.tuner.support import PHASES, SCALE, flat_layout
-from tuner.dataset import Dataset
+from tuner.datasets.dataset import Dataset
 from tuner.fit import FitOptions, FitResult, fit
 from tuner.objectives.draws import DRAW_MODELS, chances_of
 from tuner.objectives.temporal import TemporalData

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from tuner.dataset import Dataset, DatasetWriter, open_dataset
+from tuner.datasets.dataset import Dataset, DatasetWriter, open_dataset
 from tuner.device.cpu import device
 from tuner.layout import Layout, Place
 from tuner.learners import LEARNERS

@@ -21,10 +21,10 @@ from tests.tuner.support import (
     write_sample,
 )
 from tuner import problem as module
+from tuner.datasets.ranges import blocks, ranges_of
 from tuner.device.cpu import device
 from tuner.device.cpu.device import Processors
 from tuner.objectives.two_outcomes import OBJECTIVES, loss_of
-from tuner.ranges import blocks, ranges_of
 
 COLUMNS, GAMES = LAYOUT.size, 150
 KINDS = pytest.mark.parametrize(("objective", "stages"), list(itertools.product(OBJECTIVES, (1, 2))))

@@ -14,11 +14,11 @@ import numpy as np
 
 from tuner.bench import Workload, row
 from tuner.bench.learning import whole_data
-from tuner.dataset import Dataset, DatasetWriter, open_dataset
+from tuner.datasets.dataset import Dataset, DatasetWriter, open_dataset
 from tuner.device.base import Device
 from tuner.device.choose import the_card
 from tuner.device.cpu.device import Processors
-from tuner.device.gpu import Gpu
+from tuner.device.gpu.device import Gpu
 from tuner.fit import FitOptions, FitResult, fit, make_problem
 from tuner.layout import Layout, Place
 from tuner.objectives.temporal import TemporalData

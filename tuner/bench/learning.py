@@ -14,8 +14,8 @@ import numpy as np
 from games.record import ReadOptions
 from tuner.bench import Workload, cpu_seconds, row
 from tuner.build import build
-from tuner.dataset import Dataset, DatasetWriter, is_dataset, open_dataset
-from tuner.datasets import layout_in
+from tuner.commands.dataset_actions import layout_in
+from tuner.datasets.dataset import Dataset, DatasetWriter, is_dataset, open_dataset
 from tuner.engine import load_engine, quiescence_of
 from tuner.fit import FitOptions, fit, make_problem
 from tuner.layout import Layout

@@ -32,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> dict:
     from games.streams import InputError
-    from tuner import datasets
+    from tuner.commands import dataset_actions
 
     action, sources = "build", arguments.sources
     if sources[0] in ACTIONS:
@@ -45,4 +45,4 @@ def run(arguments: argparse.Namespace) -> dict:
         raise InputError(f"dataset {action}: no dataset named; see tuner dataset --help")
     if action in ("inspect", "split") and len(sources) != 1:
         raise InputError(f"dataset {action}: {len(sources)} datasets named, expected one")
-    return getattr(datasets, action)(sources, arguments)
+    return getattr(dataset_actions, action)(sources, arguments)

@@ -6,7 +6,7 @@ from typing import Protocol
 
 import numpy as np
 
-from tuner.dataset import Dataset
+from tuner.datasets.dataset import Dataset
 from tuner.objectives.temporal import TemporalData
 
 
@@ -73,7 +73,7 @@ class Device(Protocol):
         """(n,) centipawns, first player's view and with the intercept, of the positions of some ranges, one after the other."""
 
     def evaluate(self, index: np.ndarray, count: np.ndarray, row: np.ndarray, phase: np.ndarray, table: np.ndarray) -> np.ndarray:
-        """(n,) centipawns, first player's view, of packed positions (see `tuner.dataset`), by weights for each phase
+        """(n,) centipawns, first player's view, of packed positions (see `tuner.datasets.dataset`), by weights for each phase
         (phases + 1, columns + 1), the last of which is the intercept."""
 
     def temporal(self, model: Model, extra: TemporalData) -> TemporalPasses:

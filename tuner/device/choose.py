@@ -13,7 +13,7 @@ from tuner.device.base import Device
 from tuner.device.cpu.device import Processors
 
 if TYPE_CHECKING:
-    from tuner.device.gpu import Gpu
+    from tuner.device.gpu.device import Gpu
 
 
 class NoCard(Exception):
@@ -80,7 +80,7 @@ def _line(problem: Exception) -> str:
 @cache
 def _card(library: ModuleType, name: str, processors: int, shared: int) -> Gpu:
     """One for the whole process: data stay on it from one fit to the next."""
-    from tuner.device.gpu import Gpu
-    from tuner.device.library import Library
+    from tuner.device.gpu.device import Gpu
+    from tuner.device.gpu.library import Library
 
     return Gpu(Library(library, importlib.import_module("cupyx").empty_pinned, processors, shared), name)

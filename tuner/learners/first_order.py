@@ -7,11 +7,11 @@ from collections.abc import Callable
 
 import numpy as np
 
+from tuner.datasets.ranges import blocks
 from tuner.learners.base import LearnerOptions, Record
 from tuner.learners.lbfgs import column_scale
 from tuner.learners.rules import ADAM, adam_step
 from tuner.problem import Problem
-from tuner.ranges import blocks
 
 EPOCHS = 40
 ADAM_RATE = 8.0  # centipawns a step

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from tuner.datasets.ranges import blocks
 from tuner.learners.base import LearnerOptions, Record, objective_gradient
 from tuner.problem import Problem
-from tuner.ranges import blocks
 
 
 def column_scale(problem: Problem) -> np.ndarray:

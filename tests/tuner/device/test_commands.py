@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 
 from tests.commands.support import done, tictactoe_file, tuner
-from tests.tuner.device import card
+from tests.tuner.device import fake_gpu
 from tuner.engine import load_parameters
 
-pytestmark = pytest.mark.skipif(card.COMPILER is None, reason="no C++ compiler; install the Debian package g++")
+pytestmark = pytest.mark.skipif(fake_gpu.COMPILER is None, reason="no C++ compiler; install the Debian package g++")
 
 
 @pytest.fixture(autouse=True)
 def machine_with_a_card(tmp_path, monkeypatch):
-    for name, module in card.cards(tmp_path).items():
+    for name, module in fake_gpu.cards(tmp_path).items():
         monkeypatch.setitem(sys.modules, name, module)
 
 

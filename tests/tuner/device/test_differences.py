@@ -9,7 +9,7 @@ import pytest
 
 from tests.tuner.support import PHASES, SCALE, problem_of, random_sample
 from tuner.device.cpu.device import Processors
-from tuner.device.differences import Differences
+from tuner.device.differences.device import Differences
 from tuner.objectives.temporal import TemporalData
 
 COLUMNS = 5
@@ -175,7 +175,7 @@ def test_only_free_weights_are_moved(sample, weights):
 
 
 def test_the_number_of_threads_changes_no_bit(sample, weights, monkeypatch):
-    monkeypatch.setattr("tuner.device.differences.PIECE", 50)
+    monkeypatch.setattr("tuner.device.differences.device.PIECE", 50)
     one, three = (by_differences(problem_of(sample, 2), sample, workers=workers) for workers in (1, 3))
     assert (one.loss_gradient(weights)[1] == three.loss_gradient(weights)[1]).all()
     assert (one.gauss_newton(weights) == three.gauss_newton(weights)).all()

@@ -15,13 +15,15 @@ import pytest
 
 from games.streams import InputError
 from tests.tools import tool
-from tests.tuner.device import card
+from tests.tuner.device import fake_gpu
 from tests.tuner.support import learn, problem_of, random_sample, write_sample
 from tests.tuner.test_temporal_fit import walk
-from tuner.device import chunks, gpu, gpu_temporal, library
 from tuner.device.choose import device_named
-from tuner.device.chunk import arranged
 from tuner.device.cpu.device import Processors
+from tuner.device.gpu import chunks, library
+from tuner.device.gpu import device as gpu
+from tuner.device.gpu import temporal as gpu_temporal
+from tuner.device.gpu.chunk import arranged
 from tuner.gauge import find_gauge
 from tuner.learners.base import LearnerOptions, Record
 from tuner.objectives.draws import DRAW_MODELS
@@ -31,7 +33,7 @@ from tuner.temporal_fit import newton as temporal_newton
 from tuner.uncertainty import standard_errors
 
 COLUMNS = 5
-needs_compiler = pytest.mark.skipif(card.COMPILER is None, reason="no C++ compiler; install the Debian package g++")
+needs_compiler = pytest.mark.skipif(fake_gpu.COMPILER is None, reason="no C++ compiler; install the Debian package g++")
 KINDS = pytest.mark.parametrize(("objective", "stages"), list(itertools.product([*OBJECTIVES, *DRAW_MODELS], (1, 2))))
 HOWS = pytest.mark.parametrize("how", ["resident", "in chunks", "streamed"])
 
@@ -54,7 +56,7 @@ def folder(tmp_path_factory):
 
 def paper(monkeypatch, folder, **more):
     """A machine with a card, and that card."""
-    for name, module in card.cards(folder, **more).items():
+    for name, module in fake_gpu.cards(folder, **more).items():
         monkeypatch.setitem(sys.modules, name, module)
     return device_named("gpu", 1)
 
@@ -127,7 +129,7 @@ def test_it_does_not_matter_which_thread_is_first(sample, folder, monkeypatch, o
     weights = np.random.default_rng(3).normal(50, 20, problem.start.shape)
     extra, found = TemporalData(np.full(problem.positions, 0.7), np.full(problem.positions, np.nan)), []
     for order in (False, True):
-        card.backwards(library.source(), order)
+        fake_gpu.backwards(library.source(), order)
         try:
             temporal = problem.device.temporal(problem, extra)
             found.append([problem.loss_gradient(weights)[1], problem.gauss_newton(weights),
@@ -136,7 +138,7 @@ def test_it_does_not_matter_which_thread_is_first(sample, folder, monkeypatch, o
                 found[-1] += [temporal.equation(weights, problem.whole_games)[0],
                               temporal.matrix(weights, problem.whole_games, True)]
         finally:
-            card.backwards(library.source(), False)
+            fake_gpu.backwards(library.source(), False)
     assert all((a == b).all() for a, b in zip(*found, strict=True))
 
 
@@ -244,7 +246,7 @@ def test_without_a_card_the_processors_serve_and_gpu_is_refused(monkeypatch, tmp
     assert device_named("auto", 3) == Processors(3) and device_named("cpu", 2) == Processors(2)
     with pytest.raises(InputError, match="--device gpu: CuPy is not installed; .* or choose --device cpu"):
         device_named("gpu", 1)
-    for name, module in card.cards(tmp_path, count=0).items():
+    for name, module in fake_gpu.cards(tmp_path, count=0).items():
         monkeypatch.setitem(sys.modules, name, module)
     with pytest.raises(InputError, match="no card is here"):
         device_named("gpu", 1)
@@ -256,7 +258,7 @@ def test_without_a_card_the_processors_serve_and_gpu_is_refused(monkeypatch, tmp
     with pytest.raises(InputError, match=r"no card can be used \(cudaErrorInsufficientDriver: driver\); or"):
         device_named("gpu", 1)
     assert device_named("auto", 1).name == "cpu (1 thread)"
-    for name, module in card.cards(tmp_path).items():
+    for name, module in fake_gpu.cards(tmp_path).items():
         monkeypatch.setitem(sys.modules, name, module)
     sys.modules["cupy"].RawModule = lambda code, options: broken()
     with pytest.raises(InputError, match=r"the card's kernels cannot be compiled \(cudaErrorInsufficientDriver: driver\); or"):
@@ -319,5 +321,5 @@ def test_kernels_compile_for_a_card(tmp_path, compiled):
 
 def test_what_is_asked_of_cupy_is_there():
     cupy = pytest.importorskip("cupy", reason="no CuPy; pip install cupy-cuda13x")
-    names = (*card.ON_CARD, "asarray", "asnumpy", "RawModule", "get_default_memory_pool")
+    names = (*fake_gpu.ON_CARD, "asarray", "asnumpy", "RawModule", "get_default_memory_pool")
     assert [name for name in names if not hasattr(cupy, name)] == []

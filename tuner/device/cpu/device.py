@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from tuner.datasets.ranges import BLOCK, ahead, prefetch, together, whole_games
 from tuner.device.base import Model, TemporalPasses
 from tuner.device.cpu import kernels
 from tuner.device.cpu.products import assembled, order_of, products
 from tuner.objectives.temporal import TemporalData
 from tuner.parallel import in_order
-from tuner.ranges import BLOCK, ahead, prefetch, together, whole_games
 
 GROUPS = 256  # whose scores are looked at together
 PORTIONS = 8  # of the groups: each has sums of its own

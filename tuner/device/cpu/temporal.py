@@ -8,12 +8,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tuner.datasets.ranges import BLOCK, prefetch, together
 from tuner.device.base import Model
 from tuner.device.cpu import temporal_kernels
 from tuner.device.cpu.device import add_scores, evaluated, score_products, second_moments, watched
 from tuner.objectives.temporal import TemporalData
 from tuner.parallel import in_order
-from tuner.ranges import BLOCK, prefetch, together
 
 SMALLER = BLOCK // 8  # positions for a matrix: there is one for each thread
 

@@ -10,15 +10,15 @@ from pathlib import Path
 from games.streams import InputError
 from tuner import sources as parts
 from tuner.build import build as build_dataset
-from tuner.dataset import open_dataset, require_replaceable
+from tuner.datasets.dataset import open_dataset, require_replaceable
+from tuner.datasets.split import split_games
+from tuner.datasets.summary import summarise, summary_lines
 from tuner.describe import report_line
 from tuner.engine import load_engine, quiescence_of
 from tuner.io.progress import Display
 from tuner.io.tables import show_table
 from tuner.layout import Layout, Place
 from tuner.options import QUIESCENCE, read_options
-from tuner.split import split_games
-from tuner.summary import summarise, summary_lines
 
 
 def layout_in(manifest: dict) -> Layout:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from tuner.dataset import Dataset
+from tuner.datasets.dataset import Dataset
+from tuner.datasets.ranges import BLOCK
 from tuner.layout import Layout
 from tuner.parallel import processors
 from tuner.problem import use_of
-from tuner.ranges import BLOCK
 
 BINS = 4  # of the phase
 RARE = 100  # positions, below which a parameter can hardly be learned

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from games.streams import InputError
-from tuner.dataset import Dataset
-from tuner.device.chunk import Chosen, Chunk, Packed, arranged, choose
-from tuner.device.library import SHARED_BYTES, Library
+from tuner.datasets.dataset import Dataset
+from tuner.device.gpu.chunk import Chosen, Chunk, Packed, arranged, choose
+from tuner.device.gpu.library import SHARED_BYTES, Library
 from tuner.parallel import in_order, processors
 
 STAYING, PASSING = 1 << 23, 1 << 22  # positions of a chunk that stays on the card, or goes through a buffer

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from tuner.device.base import Model, TemporalPasses
-from tuner.device.chunk import Chosen, Chunk, Packed, arranged
-from tuner.device.chunks import Chunks
 from tuner.device.cpu.device import Processors
-from tuner.device.library import SHARED_BYTES, THREADS, Library
+from tuner.device.gpu.chunk import Chosen, Chunk, Packed, arranged
+from tuner.device.gpu.chunks import Chunks
+from tuner.device.gpu.library import SHARED_BYTES, THREADS, Library
 from tuner.objectives.temporal import TemporalData
 from tuner.parallel import processors
 
@@ -175,7 +175,7 @@ class Gpu:
 
     def temporal(self, model: Model, extra: TemporalData) -> TemporalPasses:
         """See `Device`."""
-        from tuner.device.gpu_temporal import TemporalCard
+        from tuner.device.gpu.temporal import TemporalCard
 
         return TemporalCard(self, self._library, model, extra)
 

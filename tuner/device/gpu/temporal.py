@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from tuner.datasets.ranges import together
 from tuner.device.base import Model
-from tuner.device.chunk import Chosen, Chunk
-from tuner.device.gpu import ROWS_BYTES, Gpu
-from tuner.device.library import THREADS, Library
+from tuner.device.gpu.chunk import Chosen, Chunk
+from tuner.device.gpu.device import ROWS_BYTES, Gpu
+from tuner.device.gpu.library import THREADS, Library
 from tuner.objectives.temporal import TemporalData
-from tuner.ranges import together
 
 SUMS = 4096  # partial sums over games
 

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from games.streams import InputError
-from tuner.arrays import HEADER, PART
+from tuner.datasets.array_files import HEADER, PART
 from tuner.parallel import in_order, processors
 
 if TYPE_CHECKING:
-    from tuner.dataset import Dataset
+    from tuner.datasets.dataset import Dataset
 
 AGAIN = "build the dataset again"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tuner.dataset import Dataset
+from tuner.datasets.dataset import Dataset
 
 
 def split_games(data: Dataset, share: float, seed: int) -> tuple[np.ndarray, np.ndarray]:

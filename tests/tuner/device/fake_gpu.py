@@ -10,7 +10,7 @@ from types import ModuleType, SimpleNamespace
 import numpy as np
 
 from tests.tools import tool
-from tuner.device.library import KERNELS
+from tuner.device.gpu.library import KERNELS
 
 HEADER = Path(__file__).with_name("card.h")
 COMPILER = tool("g++", "c++")

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests.tuner.support import random_coefficients, write_sample
-from tuner.split import split_games
+from tuner.datasets.split import split_games
 
 
 def games(seed: int, n: int, openings: int, identities: int | None = None) -> SimpleNamespace:

@@ -9,7 +9,7 @@ import numpy as np
 
 from tuner.device.base import Model
 from tuner.device.cpu import temporal_kernels
-from tuner.device.differences import Differences, Moved
+from tuner.device.differences.device import Differences, Moved
 from tuner.objectives.temporal import TemporalData
 
 

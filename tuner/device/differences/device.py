@@ -14,12 +14,12 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
+from tuner.datasets.ranges import blocks, prefetch, together
 from tuner.device.base import Model, TemporalPasses
 from tuner.device.cpu.device import Processors, watched
 from tuner.objectives.temporal import TemporalData
 from tuner.objectives.two_outcomes import curvature_of, loss_of, residual_of
 from tuner.parallel import in_order
-from tuner.ranges import blocks, prefetch, together
 
 PIECE = 1 << 12  # positions at once: some hundred moved weights each
 Function = Callable[[np.ndarray, np.ndarray], np.ndarray]  # evaluations (m,), and which of the positions each is of
@@ -115,7 +115,7 @@ class Differences(Processors):
 
     def temporal(self, model: Model, extra: TemporalData) -> TemporalPasses:
         """See `Device`."""
-        from tuner.device.temporal_differences import TemporalDifferences
+        from tuner.device.differences.temporal import TemporalDifferences
 
         return TemporalDifferences(model, extra, self)
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tuner.device.library import THREADS, Library
+from tuner.device.gpu.library import THREADS, Library
 
 EIGHT = 8  # nonzeros that are read at once
 FEW = 16  # times as many positions in a chunk: then those chosen are named one by one

@@ -22,8 +22,8 @@ from types import TracebackType
 import numpy as np
 
 from games.streams import InputError
-from tuner.arrays import HEADER, ArrayWriter
-from tuner.check import require_whole
+from tuner.datasets.array_files import HEADER, ArrayWriter
+from tuner.datasets.integrity import require_whole
 from tuner.io.files import read_whole, require_other
 
 FORMAT = 1
@@ -213,7 +213,7 @@ def is_dataset(path: str | Path) -> bool:
 def open_dataset(path: str | Path, check: bool = True) -> Dataset:
     """Open a dataset; InputError for a folder that is none or is damaged.
 
-    `check` that every number is in its range and what was written, see `tuner.check`.
+    `check` that every number is in its range and what was written, see `tuner.datasets.integrity`.
     """
     path = Path(path)
     manifest = _read_manifest(path)

@@ -17,10 +17,10 @@ import pytest
 
 from games.streams import InputError
 from tests.tuner.support import LAYOUT, PHASES, Sample, random_coefficients, write_sample
-from tuner import arrays, check
-from tuner import dataset as module
-from tuner.dataset import ARRAYS, MANIFEST, Dataset, DatasetWriter, copy_games, is_dataset, open_dataset
-from tuner.datasets import layout_in
+from tuner.commands.dataset_actions import layout_in
+from tuner.datasets import array_files, integrity
+from tuner.datasets import dataset as module
+from tuner.datasets.dataset import ARRAYS, MANIFEST, Dataset, DatasetWriter, copy_games, is_dataset, open_dataset
 from tuner.sources import checked, merge, part, require_learnable
 
 COLUMNS = LAYOUT.size
@@ -248,7 +248,7 @@ def test_whatever_happens_to_the_header_of_an_array_the_file_is_read_as_it_was_o
     ("weight", 0, -1, "expected a weight of 0 or more"), ("weight", 0, np.inf, "expected a weight"),
     ("weight", 0, np.nan, "expected a weight")])
 def test_numbers_out_of_range_are_refused_before_compiled_code_reads_them(copy, monkeypatch, name, place, value, said):
-    monkeypatch.setattr("tuner.check.PART", 32)
+    monkeypatch.setattr("tuner.datasets.integrity.PART", 32)
     manifest = json.loads((copy / MANIFEST).read_text())
     (copy / MANIFEST).write_text(json.dumps({key: value for key, value in manifest.items() if key != "checks"}))
     assert open_dataset(copy).positions
@@ -335,7 +335,7 @@ def test_nothing_can_be_learned_from_one_game_or_from_games_with_one_result(tmp_
 
 def test_a_changed_byte_is_found_and_its_part_named(tmp_path, monkeypatch):
     """Counts may be any number: nothing but a checksum tells that one is wrong."""
-    for place in (arrays, check):
+    for place in (array_files, integrity):
         monkeypatch.setattr(place, "PART", 4096)
     random = np.random.default_rng(1)
     write_sample(tmp_path / "data", random_coefficients(random, 6000, 6), np.zeros(6000), np.full(600, 10))
