@@ -44,7 +44,7 @@ def small_dataset(small_pgn):
 def chess(small_dataset):
     """A function that gives engine, bundled parameters (tapered or not) and the small dataset."""
     from tuner.engine import load_engine
-    from tuner.parameters import untapered
+    from tuner.parameters.parameters import untapered
 
     engine, parameters = load_engine("classic")
 

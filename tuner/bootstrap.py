@@ -18,7 +18,7 @@ from games.search.searcher import Limits, Searcher
 from tuner.engine import Engine
 from tuner.leaves import known_values, leaf_of
 from tuner.objectives.temporal import TemporalData, decays, differences, errors
-from tuner.parameters import Parameters
+from tuner.parameters.parameters import Parameters
 
 MEGABYTES = 1
 Teach = Callable[[PositionBatch], PositionBatch]

@@ -15,7 +15,7 @@ from tuner import __version__
 from tuner.datasets.dataset import Dataset, DatasetWriter, open_dataset
 from tuner.engine import Counter, Engine
 from tuner.io.files import sha256_of
-from tuner.parameters import Parameters
+from tuner.parameters.parameters import Parameters
 
 
 @dataclass(frozen=True)

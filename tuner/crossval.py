@@ -11,8 +11,8 @@ from games.streams import InputError
 from tuner.datasets.dataset import Dataset
 from tuner.datasets.split import split_games
 from tuner.fit import FitOptions, fit
-from tuner.layout import Layout
-from tuner.parameters import Parameters
+from tuner.parameters.layout import Layout
+from tuner.parameters.parameters import Parameters
 
 WIDTHS = (2.5, 5.0, 10.0, 20.0, 40.0, 80.0, 160.0)  # centipawns
 SPLITS, SHARE = 4, 0.2

@@ -18,10 +18,10 @@ from games.streams import InputError
 from tuner.device.base import Device
 from tuner.device.cpu.device import CPU
 from tuner.io.files import BUNDLED as BUNDLED
-from tuner.layout import Layout, layout_of, shares_of
 from tuner.parallel import in_order
-from tuner.parameters import DEFAULT_GAME as DEFAULT_GAME
-from tuner.parameters import Parameters, game_of, read_parameters
+from tuner.parameters.layout import Layout, layout_of, shares_of
+from tuner.parameters.parameters import DEFAULT_GAME as DEFAULT_GAME
+from tuner.parameters.parameters import Parameters, game_of, read_parameters
 
 SAMPLES = BUNDLED.parent / "games" / "samples" / "stockfish400.pgn.zst"
 AT_ONCE = 1 << 14  # positions

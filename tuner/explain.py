@@ -8,8 +8,8 @@ import numpy as np
 
 from tuner.engine import Engine
 from tuner.io.tables import number, show_table
-from tuner.layout import shares_of
-from tuner.parameters import Parameters
+from tuner.parameters.layout import shares_of
+from tuner.parameters.parameters import Parameters
 
 
 def explain(engine: Engine, parameters: Parameters, words: np.ndarray) -> dict:

@@ -10,7 +10,7 @@ import numpy as np
 from tuner.fit import FitResult
 from tuner.identify import identify
 from tuner.judge import Change, calibration, change_of_loss
-from tuner.layout import Layout
+from tuner.parameters.layout import Layout
 from tuner.problem import Problem
 from tuner.statistics.intervals import FEW_GAMES
 from tuner.uncertainty import Uncertainty, ratios

@@ -17,12 +17,12 @@ from tuner.datasets.split import split_games
 from tuner.device.base import Device
 from tuner.device.cpu.device import CPU
 from tuner.gauge import Gauge, find_gauge
-from tuner.layout import Layout
 from tuner.learners import LEARNERS
 from tuner.learners.base import LearnerOptions, Record, objective_gradient
 from tuner.learners.newton import newton, newton_step
 from tuner.objectives.draws import DRAW_MODELS, NARROWEST, start_of
-from tuner.parameters import LARGEST_WEIGHT, Parameters
+from tuner.parameters.layout import Layout
+from tuner.parameters.parameters import LARGEST_WEIGHT, Parameters
 from tuner.prior import empirical_prior
 from tuner.problem import Problem
 from tuner.scale import fit_scale, scale_lines

@@ -12,8 +12,8 @@ from tuner.findings import HALF, ratios_of
 from tuner.fit import DRAWS, FitOptions, make_problem
 from tuner.gauge import find_gauge
 from tuner.identify import identify
-from tuner.layout import Layout
-from tuner.parameters import Parameters
+from tuner.parameters.layout import Layout
+from tuner.parameters.parameters import Parameters
 from tuner.scale import fit_scale
 from tuner.statistics.intervals import quantile
 from tuner.uncertainty import standard_errors

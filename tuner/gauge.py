@@ -16,8 +16,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import lapack, null_space
 
-from tuner.layout import Place
 from tuner.learners.newton import factorise
+from tuner.parameters.layout import Place
 from tuner.problem import Problem
 
 FAINT = 1e-7  # of the importance of the number that applies most: what single numbers and those that never apply have

@@ -6,8 +6,8 @@ import numpy as np
 from scipy.linalg import lapack, qr
 
 from tuner.gauge import Gauge
-from tuner.layout import Layout, Place
 from tuner.learners.newton import factorise, inverse_of
+from tuner.parameters.layout import Layout, Place
 from tuner.problem import Problem
 
 RARE = 100  # positions

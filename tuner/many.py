@@ -11,7 +11,7 @@ from games.streams import InputError, lines
 from tuner.device.base import Device
 from tuner.device.cpu.device import CPU
 from tuner.engine import Engine
-from tuner.parameters import Parameters
+from tuner.parameters.parameters import Parameters
 
 LINES = 1 << 17  # read before they are evaluated
 

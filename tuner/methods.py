@@ -25,7 +25,7 @@ from tuner.fit import DRAWS, FitResult
 from tuner.learners import LEARNERS
 from tuner.objectives.draws import DRAW_MODELS
 from tuner.options import QUIESCENCE
-from tuner.parameters import Parameters
+from tuner.parameters.parameters import Parameters
 from tuner.rows import STEPS
 from tuner.temporal_fit import LEARNERS as TEMPORAL
 from tuner.tune_options import TuneOptions

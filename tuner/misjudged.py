@@ -16,7 +16,7 @@ import numpy as np
 from games.record import PositionBatch, ReadOptions, ReadReport
 from tuner.build import batches, prepared
 from tuner.engine import Engine
-from tuner.parameters import Parameters
+from tuner.parameters.parameters import Parameters
 
 MOST = 12  # games, and positions, told
 FEWEST = 8  # positions of a game that can be misjudged as a whole

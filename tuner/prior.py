@@ -14,9 +14,9 @@ from dataclasses import replace
 import numpy as np
 from scipy.linalg import lapack
 
-from tuner.layout import Place
 from tuner.learners.base import LearnerOptions, Record
 from tuner.learners.newton import newton
+from tuner.parameters.layout import Place
 from tuner.problem import Problem
 
 FIRST_SD = 100.0  # centipawns, while the design effect is being found

@@ -19,10 +19,10 @@ from tuner.datasets.ranges import ahead, ranges_of, whole_games
 from tuner.device.base import Device
 from tuner.device.cpu import kernels
 from tuner.device.cpu.device import CPU
-from tuner.layout import shares_of
 from tuner.objectives.draws import DRAW_MODELS
 from tuner.objectives.two_outcomes import OBJECTIVES
 from tuner.parallel import in_order
+from tuner.parameters.layout import shares_of
 
 REMEMBERED = 4  # losses
 SMALL = 48 << 20  # bytes of nonzeros that may stay in memory

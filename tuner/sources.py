@@ -13,7 +13,7 @@ from tuner.bootstrap import Teach
 from tuner.build import build
 from tuner.datasets.dataset import Dataset, copy_games, is_dataset, open_dataset
 from tuner.engine import Engine
-from tuner.parameters import Parameters
+from tuner.parameters.parameters import Parameters
 
 
 def dataset_of(engine: Engine, sources: Sequence[str], folder: Path, options: ReadOptions,

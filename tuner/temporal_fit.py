@@ -17,11 +17,11 @@ from tuner.datasets.split import split_games
 from tuner.device.base import TemporalPasses
 from tuner.fit import Convergence, FitOptions, FitResult, learned, make_problem, with_prior
 from tuner.gauge import Gauge, find_gauge
-from tuner.layout import Layout
 from tuner.learners.base import LearnerOptions, Record
 from tuner.learners.rules import RULES
 from tuner.objectives.temporal import TemporalData
-from tuner.parameters import Parameters
+from tuner.parameters.layout import Layout
+from tuner.parameters.parameters import Parameters
 from tuner.problem import Problem
 from tuner.uncertainty import Uncertainty, spread
 

@@ -32,7 +32,7 @@ from tuner.io.run_folder import new_folder
 from tuner.kept import Kept
 from tuner.methods import resolved, teacher_of, value_change
 from tuner.misjudged import misjudged
-from tuner.parameters import Parameters, untapered, write_parameters
+from tuner.parameters.parameters import Parameters, untapered, write_parameters
 from tuner.resample import checked_errors
 from tuner.sources import dataset_of, require_learnable
 from tuner.statistics.intervals import FEW_GAMES

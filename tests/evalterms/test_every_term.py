@@ -23,7 +23,7 @@ from tests.evalterms.support import (
     scores,
     some_positions,
 )
-from tuner.parameters import LARGEST_WEIGHT
+from tuner.parameters.parameters import LARGEST_WEIGHT
 
 every_game = pytest.mark.parametrize("game", GAMES)
 every_term = pytest.mark.parametrize(("game", "term"), CASES, ids=NAMES)

@@ -12,7 +12,7 @@ from games.bits import popcount
 from games.record import find
 from tests.conftest import REPOSITORY
 from tuner.engine import Engine
-from tuner.layout import layout_of
+from tuner.parameters.layout import layout_of
 
 many = Term("many")
 SIXTEEN = many.parameter("sixteen_a_pawn")

@@ -12,7 +12,7 @@ from tuner.datasets.dataset import Dataset
 from tuner.fit import FitOptions, FitResult, fit
 from tuner.objectives.draws import DRAW_MODELS, chances_of
 from tuner.objectives.temporal import TemporalData
-from tuner.parameters import Parameters
+from tuner.parameters.parameters import Parameters
 from tuner.temporal_fit import fit_temporal
 
 GAMES, LENGTH = 300, 20

@@ -9,9 +9,9 @@ import numpy as np
 
 from tuner.datasets.dataset import Dataset, DatasetWriter, open_dataset
 from tuner.device.cpu import device
-from tuner.layout import Layout, Place
 from tuner.learners import LEARNERS
 from tuner.learners.base import LearnerOptions, Record
+from tuner.parameters.layout import Layout, Place
 from tuner.problem import Problem
 
 REPOSITORY = Path(__file__).resolve().parents[2]

@@ -10,7 +10,7 @@ from tests.tuner.support import PHASES, learn, problem_of, write_sample
 from tuner.datasets.ranges import ranges_of
 from tuner.fit import FitOptions, make_problem
 from tuner.gauge import find_gauge, null_basis
-from tuner.layout import Layout, Place
+from tuner.parameters.layout import Layout, Place
 
 # a man is worth something wherever it stands, and more or less on each square; a list counts by rank what a table does
 PLACES = (Place("material", "man", (), 0), Place("material", "king", (), 1), Place("squares", "man", (3, 3), 2),

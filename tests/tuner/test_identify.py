@@ -8,7 +8,7 @@ import pytest
 from tests.tuner.support import PHASES, Sample, problem_of, write_sample
 from tuner.gauge import find_gauge
 from tuner.identify import identify
-from tuner.layout import Layout, Place
+from tuner.parameters.layout import Layout, Place
 
 LAYOUT = Layout((Place("material", "man", (), 0), Place("material", "king", (), 1), Place("table", "man", (2, 2), 2),
                  Place("twin", "a", (), 6), Place("twin", "b", (), 7), Place("list", "rare", (3,), 8),

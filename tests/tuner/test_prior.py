@@ -10,7 +10,7 @@ from scipy.stats import multivariate_normal
 
 from tests.tuner.support import SCALE, chances, learn, problem_of, random_coefficients, random_sample, write_sample
 from tuner import prior
-from tuner.layout import Layout, Place
+from tuner.parameters.layout import Layout, Place
 from tuner.prior import SMALLEST_SD, design_effect, empirical_prior, prior_groups
 
 # two lists with weights of different size, and a term of single numbers, which have a spread of their own

@@ -9,7 +9,7 @@ import statsmodels.api as sm
 from tests.tuner.support import chances, problem_of, random_coefficients, write_sample
 from tuner import scale as module
 from tuner.fit import FitOptions, fit
-from tuner.parameters import Parameters
+from tuner.parameters.parameters import Parameters
 from tuner.scale import Scale, fit_scale, scale_lines
 
 TRUE = 0.004

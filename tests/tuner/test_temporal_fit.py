@@ -11,7 +11,7 @@ from tuner.gauge import find_gauge
 from tuner.learners.base import LearnerOptions, Record
 from tuner.learners.lbfgs import lbfgs
 from tuner.objectives.temporal import TemporalData, differences, errors
-from tuner.parameters import Parameters
+from tuner.parameters.parameters import Parameters
 from tuner.temporal_fit import LEARNERS, TemporalProblem, newton, standard_errors
 
 

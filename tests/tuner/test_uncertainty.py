@@ -9,7 +9,7 @@ from scipy.linalg import null_space
 
 from tests.tuner.support import SCALE, chances, flat_layout, learn, problem_of, random_coefficients, random_sample, write_sample
 from tuner.gauge import find_gauge
-from tuner.layout import Layout, Place
+from tuner.parameters.layout import Layout, Place
 from tuner.uncertainty import standard_errors
 
 

@@ -18,10 +18,10 @@ from tuner.commands.dataset_actions import layout_in
 from tuner.datasets.dataset import Dataset, DatasetWriter, is_dataset, open_dataset
 from tuner.engine import load_engine, quiescence_of
 from tuner.fit import FitOptions, fit, make_problem
-from tuner.layout import Layout
 from tuner.learners.base import LearnerOptions
 from tuner.options import QUIESCENCE
-from tuner.parameters import Parameters
+from tuner.parameters.layout import Layout
+from tuner.parameters.parameters import Parameters
 from tuner.sources import checked
 
 SMALL_FIT = 300  # columns

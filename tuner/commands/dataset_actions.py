@@ -17,8 +17,8 @@ from tuner.describe import report_line
 from tuner.engine import load_engine, quiescence_of
 from tuner.io.progress import Display
 from tuner.io.tables import show_table
-from tuner.layout import Layout, Place
 from tuner.options import QUIESCENCE, read_options
+from tuner.parameters.layout import Layout, Place
 
 
 def layout_in(manifest: dict) -> Layout:

@@ -32,9 +32,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> dict:
     from games.streams import InputError
-    from tuner.diff import compare, differences, errors_known
     from tuner.engine import load_parameters, parameter_path
-    from tuner.parameters import listed, missing_parameters
+    from tuner.parameters.diff import compare, differences, errors_known
+    from tuner.parameters.parameters import listed, missing_parameters
 
     names = (arguments.initial, *arguments.learned)
     if arguments.significant and arguments.all:
@@ -63,7 +63,7 @@ def run(arguments: argparse.Namespace) -> dict:
 
         print(json.dumps(result, indent=1, allow_nan=False))
     elif not arguments.json:
-        from tuner.show_diff import View, show
+        from tuner.parameters.show_diff import View, show
 
         least = 0 if arguments.all else arguments.least
         if least is None:

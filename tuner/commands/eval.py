@@ -11,7 +11,7 @@ from tuner.parallel import processors
 
 if TYPE_CHECKING:
     from tuner.engine import Engine
-    from tuner.parameters import Parameters
+    from tuner.parameters.parameters import Parameters
 
 EXAMPLE = """example:
   tuner eval classic "r1bqkbnr/pppp1ppp/2n5/4p3/2B1P3/5N2/PPPP1PPP/RNBQK2R b KQkq - 3 3"

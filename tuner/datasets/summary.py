@@ -6,8 +6,8 @@ import numpy as np
 
 from tuner.datasets.dataset import Dataset
 from tuner.datasets.ranges import BLOCK
-from tuner.layout import Layout
 from tuner.parallel import processors
+from tuner.parameters.layout import Layout
 from tuner.problem import use_of
 
 BINS = 4  # of the phase

@@ -9,9 +9,9 @@ import numpy as np
 
 from games.streams import InputError
 from tuner import __version__
-from tuner.layout import Place
 from tuner.options import one_line
-from tuner.parameters import Parameters
+from tuner.parameters.layout import Place
+from tuner.parameters.parameters import Parameters
 
 LARGEST = 2**31 - 1  # what an int holds
 

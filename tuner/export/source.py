@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from tuner.export.names import c_names, rust_names
 from tuner.export.numbers import Rounded, heading
-from tuner.layout import Place
+from tuner.parameters.layout import Place
 
 PER_LINE = 16  # numbers of a list on one line
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tuner.diff import Comparison
-from tuner.layout import Place
+from tuner.parameters.diff import Comparison
+from tuner.parameters.layout import Place
 from tuner.report.certainty import CHANCE, HELD, NOISE, SURE, UNIDENTIFIED, Certainty
 from tuner.report.text import number, signed
 

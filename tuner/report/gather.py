@@ -7,10 +7,10 @@ from pathlib import Path
 
 from games.record import Game, find
 from games.streams import InputError
-from tuner.diff import Comparison, compare
 from tuner.engine import make_layout, parameter_path
 from tuner.io.run_folder import CONFIG, HISTORY, read_plain
-from tuner.parameters import Parameters, game_of, read_parameters, tapered, untapered
+from tuner.parameters.diff import Comparison, compare
+from tuner.parameters.parameters import Parameters, game_of, read_parameters, tapered, untapered
 from tuner.report.findings import read_findings
 from tuner.report.history import read_history
 from tuner.report.matches import Match, read_match

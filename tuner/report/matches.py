@@ -14,11 +14,11 @@ from tuner.match.result_text import result_block, result_dict
 from tuner.match.settings import SECTION, Settings
 from tuner.match.setup import COPIES, test_of
 from tuner.match.tally import Tally
+from tuner.parameters.yaml_tree import read_tree
 from tuner.report.history import read_history
 from tuner.report.shapes import OUTCOME, TEXT, WHOLE, Exactly, Kind, Needed
 from tuner.statistics.pentanomial import summarise
 from tuner.statistics.sprt import Sprt
-from tuner.yamltree import read_tree
 
 
 def _is_forfeit(value: object) -> bool:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from tuner.diff import Comparison
-from tuner.parameters import Parameters
+from tuner.parameters.diff import Comparison
+from tuner.parameters.parameters import Parameters
 from tuner.report.certainty import CHANCE, SURE, Certainty
 from tuner.report.charts import Chart, Series, line_chart
 from tuner.statistics.intervals import reach

@@ -9,7 +9,7 @@ import numpy as np
 from tuner.engine import Engine
 from tuner.learners.rules import RULES, State
 from tuner.leaves import known_values
-from tuner.parameters import Parameters
+from tuner.parameters.parameters import Parameters
 from tuner.rows import MovedRows, Rows, moved_rows_of, rows_of
 from tuner.selfplay.backups import BACKUPS, Lesson
 from tuner.selfplay.play import Episode

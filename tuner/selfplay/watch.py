@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tuner.layout import Layout
+from tuner.parameters.layout import Layout
 from tuner.selfplay.learner import Learner
 from tuner.selfplay.play import BROKEN_OFF, DRAWN, Episode
 

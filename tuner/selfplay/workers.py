@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from games.contest import Player
 from games.search.searcher import Searcher
 from tuner.match.openings import Opening
-from tuner.parameters import Parameters
+from tuner.parameters.parameters import Parameters
 from tuner.selfplay.learner import Learner, spacing_at
 from tuner.selfplay.play import Episode, Plan, play_episode
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tuner.parameters import Parameters
+from tuner.parameters.parameters import Parameters
 
 FEW_GAMES = 50
 NORMAL = 1.96  # standard errors

@@ -15,7 +15,7 @@ from games.record import find
 from games.search.searcher import Limits
 from tests.games.search.plain_search import lines
 from tuner.engine import Engine, load_engine
-from tuner.parameters import Parameters
+from tuner.parameters.parameters import Parameters
 
 
 def broken_promises(engine: Engine, parameters: Parameters, seed: int, n: int) -> list[str]:

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from tests.tuner.report.support import learned_from
-from tuner.diff import compare
 from tuner.engine import load_parameters
-from tuner.layout import Layout, Place
-from tuner.parameters import Parameters
+from tuner.parameters.diff import compare
+from tuner.parameters.layout import Layout, Place
+from tuner.parameters.parameters import Parameters
 from tuner.report.boards import tables
 from tuner.report.certainty import certainty_of
 

@@ -7,10 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from tests.tuner.parameters.test_diff import drawn, parameters
 from tests.tuner.report.support import learned_from, selfplay_run
-from tests.tuner.test_diff import drawn, parameters
-from tuner.diff import compare, differences
 from tuner.engine import load_parameters
+from tuner.parameters.diff import compare, differences
 from tuner.report.boards import tables
 from tuner.report.certainty import CHANCE, HELD, NOISE, SURE, UNIDENTIFIED, certainty_of, certainty_of_selfplay, noise_of
 from tuner.report.gather import gather

@@ -12,7 +12,7 @@ import yaml
 
 from games.streams import InputError
 from tests.tuner.support import LAYOUT
-from tuner.parameters import (
+from tuner.parameters.parameters import (
     LARGEST_WEIGHT,
     Parameters,
     game_of,
@@ -22,7 +22,7 @@ from tuner.parameters import (
     untapered,
     write_parameters,
 )
-from tuner.yamltree import LARGEST, read_tree
+from tuner.parameters.yaml_tree import LARGEST, read_tree
 
 SIZE = LAYOUT.size
 GOOD = """\
@@ -315,7 +315,7 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path):
 
 def test_the_pure_python_loader_refuses_the_same(tmp_path, monkeypatch):
     """Where libyaml is not there; the words for bad YAML are the other parser's own."""
-    monkeypatch.setattr("tuner.yamltree._Loader", yaml.SafeLoader)
+    monkeypatch.setattr("tuner.parameters.yaml_tree._Loader", yaml.SafeLoader)
     for text, said in ERRORS:
         if len(text) < 10_000 and isinstance(text, str):
             assert refused(tmp_path, text).startswith(said) or "not YAML" in said

@@ -19,9 +19,9 @@ import numpy as np
 from games.record import available, find
 from games.streams import InputError
 from tuner.io.files import BUNDLED, plain_text, replaced, unwritable
-from tuner.layout import Layout, Place
 from tuner.options import one_line
-from tuner.yamltree import Node, read_tree
+from tuner.parameters.layout import Layout, Place
+from tuner.parameters.yaml_tree import Node, read_tree
 
 DEFAULT_GAME = "chess"  # whose bundled files need no prefix
 DEFAULT_SCALE = 0.00255  # a pawn is worth tanh(0.255) = 0.25 (KnightCap, EXchess)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from tuner.parameters import Parameters
+from tuner.parameters.parameters import Parameters
 
 AGREES = 0.01  # how far a ratio that was written down may be from that of the weights
 LARGEST = 1e6

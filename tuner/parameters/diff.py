@@ -8,9 +8,9 @@ from functools import cached_property
 
 import numpy as np
 
-from tuner.headline import headline
-from tuner.layout import Layout, Place
-from tuner.parameters import Parameters, tapered, untapered
+from tuner.parameters.headline import headline
+from tuner.parameters.layout import Layout, Place
+from tuner.parameters.parameters import Parameters, tapered, untapered
 from tuner.statistics.false_discovery import FALSE_DISCOVERIES, Evidence, error_of_change, weigh
 from tuner.statistics.intervals import reach
 

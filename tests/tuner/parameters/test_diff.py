@@ -10,9 +10,9 @@ from scipy.stats import norm
 from statsmodels.stats.multitest import multipletests
 
 from tests.tuner.support import LAYOUT
-from tuner.diff import compare, differences, shared_sources
-from tuner.headline import headline
-from tuner.parameters import Parameters
+from tuner.parameters.diff import compare, differences, shared_sources
+from tuner.parameters.headline import headline
+from tuner.parameters.parameters import Parameters
 from tuner.statistics.false_discovery import error_of_change, weigh
 
 STAGES = ("mg", "eg")
