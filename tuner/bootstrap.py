@@ -15,8 +15,8 @@ import numpy as np
 
 from games.record import PositionBatch
 from games.search.searcher import Limits, Searcher
-from tuner.engine import Engine
-from tuner.leaves import known_values, leaf_of
+from tuner.engine.engine import Engine
+from tuner.engine.leaves import known_values, leaf_of
 from tuner.objectives.temporal import TemporalData, decays, differences, errors
 from tuner.parameters.parameters import Parameters
 

@@ -13,7 +13,7 @@ from games.record import Game, PositionBatch, ReadOptions, ReadReport
 from games.streams import InputError, plain_name
 from tuner import __version__
 from tuner.datasets.dataset import Dataset, DatasetWriter, open_dataset
-from tuner.engine import Counter, Engine
+from tuner.engine.engine import Counter, Engine
 from tuner.io.files import sha256_of
 from tuner.parameters.parameters import Parameters
 

@@ -20,13 +20,13 @@ from tuner.bootstrap import Leaves, Teach, search_values, taught
 from tuner.build import expand
 from tuner.datasets.dataset import is_dataset
 from tuner.device.choose import device_named, why_no_gpu
-from tuner.engine import Engine
+from tuner.engine.coefficients import STEPS
+from tuner.engine.engine import Engine
 from tuner.fit import DRAWS, FitResult
 from tuner.learners import LEARNERS
 from tuner.objectives.draws import DRAW_MODELS
 from tuner.options import QUIESCENCE
 from tuner.parameters.parameters import Parameters
-from tuner.rows import STEPS
 from tuner.temporal_fit import LEARNERS as TEMPORAL
 from tuner.tune_options import TuneOptions
 

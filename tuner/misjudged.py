@@ -15,7 +15,7 @@ import numpy as np
 
 from games.record import PositionBatch, ReadOptions, ReadReport
 from tuner.build import batches, prepared
-from tuner.engine import Engine
+from tuner.engine.engine import Engine
 from tuner.parameters.parameters import Parameters
 
 MOST = 12  # games, and positions, told

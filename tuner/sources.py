@@ -12,7 +12,7 @@ from games.streams import InputError
 from tuner.bootstrap import Teach
 from tuner.build import build
 from tuner.datasets.dataset import Dataset, copy_games, is_dataset, open_dataset
-from tuner.engine import Engine
+from tuner.engine.engine import Engine
 from tuner.parameters.parameters import Parameters
 
 

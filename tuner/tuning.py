@@ -22,7 +22,7 @@ from tuner.describe import describe, report_line
 from tuner.device.base import Device
 from tuner.device.choose import device_named
 from tuner.device.differences.device import Differences
-from tuner.engine import Engine, load_engine, quiescence_of
+from tuner.engine.engine import Engine, load_engine, quiescence_of
 from tuner.findings import findings, results_problems
 from tuner.fit import DRAWS, FitOptions, FitResult, best_fit
 from tuner.foresee import foresee

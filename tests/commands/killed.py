@@ -14,7 +14,7 @@ import sys
 from tuner import tuning
 from tuner.cli import main
 from tuner.commands import dataset_actions
-from tuner.engine import load_engine
+from tuner.engine.engine import load_engine
 
 CHANGES = ("os.mkdir", "os.rename", "os.remove", "os.rmdir")
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from tests.commands.support import done, tuner
-from tuner import many
-from tuner.engine import load_engine
+from tuner.engine import evaluate_file
+from tuner.engine.engine import load_engine
 
 
 @pytest.fixture(scope="module")
@@ -25,7 +25,7 @@ def lines(small_pgn, chess):
 
 @pytest.mark.parametrize("name", ["positions.epd", "positions.txt", "positions.fen.bz2"])
 def test_each_line_has_its_score(lines, tmp_path, monkeypatch, name):
-    monkeypatch.setattr(many, "LINES", 300)
+    monkeypatch.setattr(evaluate_file, "LINES", 300)
     engine, parameters = load_engine("classic")
     text = "# some positions\n\n" + "\r\n".join(f'{line} c9 "1-0"; hmvc 3;' if i % 2 else line for i, line in enumerate(lines))
     path = tmp_path / name

@@ -12,7 +12,7 @@ from games.record import ReadOptions, ReadReport
 from tests.commands.support import done, tictactoe_file
 from tuner.datasets.dataset import open_dataset
 from tuner.datasets.split import split_games
-from tuner.engine import load_engine, load_parameters
+from tuner.engine.engine import load_engine, load_parameters
 
 MATERIAL = ("--only", "material.*", "--prior", 50)
 

@@ -16,7 +16,7 @@ from tuner.bench import Workload, cpu_seconds, row
 from tuner.build import build
 from tuner.commands.dataset_actions import layout_in
 from tuner.datasets.dataset import Dataset, DatasetWriter, is_dataset, open_dataset
-from tuner.engine import load_engine, quiescence_of
+from tuner.engine.engine import load_engine, quiescence_of
 from tuner.fit import FitOptions, fit, make_problem
 from tuner.learners.base import LearnerOptions
 from tuner.options import QUIESCENCE

@@ -9,7 +9,7 @@ import numpy as np
 
 from games.record import ReadOptions, ReadReport
 from tuner.bench import Workload, cpu_seconds, row
-from tuner.engine import Counter, load_engine, quiescence_of
+from tuner.engine.engine import Counter, load_engine, quiescence_of
 from tuner.options import QUIESCENCE
 
 

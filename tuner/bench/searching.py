@@ -12,7 +12,7 @@ import numpy as np
 
 from games.search.searcher import Limits, Searcher
 from tuner.bench import Workload, row
-from tuner.engine import Engine, load_engine
+from tuner.engine.engine import Engine, load_engine
 from tuner.selfplay.run import new_run
 from tuner.selfplay.settings import Settings
 

@@ -14,7 +14,7 @@ from tuner.datasets.dataset import open_dataset, require_replaceable
 from tuner.datasets.split import split_games
 from tuner.datasets.summary import summarise, summary_lines
 from tuner.describe import report_line
-from tuner.engine import load_engine, quiescence_of
+from tuner.engine.engine import load_engine, quiescence_of
 from tuner.io.progress import Display
 from tuner.io.tables import show_table
 from tuner.options import QUIESCENCE, read_options

@@ -10,7 +10,7 @@ from tuner.options import add_device_option, add_term_options
 from tuner.parallel import processors
 
 if TYPE_CHECKING:
-    from tuner.engine import Engine
+    from tuner.engine.engine import Engine
     from tuner.parameters.parameters import Parameters
 
 EXAMPLE = """example:
@@ -31,8 +31,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> dict:
     from games.streams import InputError
-    from tuner.engine import load_engine
-    from tuner.explain import explain, show
+    from tuner.engine.engine import load_engine
+    from tuner.engine.explain import explain, show
 
     engine, parameters = load_engine(arguments.params, arguments.terms)
     if len(arguments.position) == 1 and (arguments.position[0] == "-" or os.path.isfile(arguments.position[0])):
@@ -51,7 +51,7 @@ def run(arguments: argparse.Namespace) -> dict:
 def _scores(engine: Engine, parameters: Parameters, source: str, arguments: argparse.Namespace) -> dict:
     """A line for each position; with --json all of them in the object."""
     from tuner.device.choose import device_named
-    from tuner.many import scores_of
+    from tuner.engine.evaluate_file import scores_of
 
     found, workers = [], processors()
     for scores in scores_of(engine, parameters, source, workers, device_named(arguments.device, workers)):

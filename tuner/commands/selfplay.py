@@ -104,7 +104,7 @@ def run(arguments: argparse.Namespace) -> dict:
 
 def _settings(arguments: argparse.Namespace):
     from games.streams import InputError
-    from tuner.rows import STEPS
+    from tuner.engine.coefficients import STEPS
     from tuner.selfplay.backups import BACKUPS
     from tuner.selfplay.settings import Settings
 

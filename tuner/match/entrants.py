@@ -12,7 +12,7 @@ from pathlib import Path
 from games.contest import Control, Player
 from games.record import Game, available
 from games.streams import InputError
-from tuner.engine import BUNDLED, DEFAULT_GAME, Engine, parameter_path
+from tuner.engine.engine import BUNDLED, DEFAULT_GAME, Engine, parameter_path
 from tuner.match.players import RandomPlayer, SearchPlayer
 from tuner.parameters.parameters import Parameters, game_of
 

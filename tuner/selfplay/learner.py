@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from tuner.engine import Engine
+from tuner.engine.coefficients import MovedRows, Rows, moved_rows_of, rows_of
+from tuner.engine.engine import Engine
+from tuner.engine.leaves import known_values
 from tuner.learners.rules import RULES, State
-from tuner.leaves import known_values
 from tuner.parameters.parameters import Parameters
-from tuner.rows import MovedRows, Rows, moved_rows_of, rows_of
 from tuner.selfplay.backups import BACKUPS, Lesson
 from tuner.selfplay.play import Episode
 from tuner.selfplay.settings import Settings

@@ -14,7 +14,7 @@ from games.search.context import UNIT
 from games.search.harvest import BOUND_MASK, FACTS, MORE, ODD, QUIET, VALUE
 from games.search.searcher import Limits, Searcher
 from games.search.table import LOWER, UPPER
-from tuner.leaves import Leaf, leaf_of
+from tuner.engine.leaves import Leaf, leaf_of
 
 WON, DRAWN, BROKEN_OFF, FORFEITED = "won", "drawn", "limit", "forfeit"  # how a game ended
 

@@ -12,7 +12,7 @@ from games.chess.fen import fen
 from games.record import find
 from tests.evalterms.chess import brute_force
 from tests.evalterms.support import some_positions
-from tuner.engine import Engine
+from tuner.engine.engine import Engine
 from tuner.parameters.layout import layout_of
 
 fields = Term("fields")

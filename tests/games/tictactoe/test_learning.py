@@ -10,7 +10,7 @@ import pytest
 from games.record import ReadOptions
 from tests.games.tictactoe.support import random_games
 from tuner.build import build
-from tuner.engine import load_engine
+from tuner.engine.engine import load_engine
 from tuner.fit import FitOptions, fit
 
 REPOSITORY = Path(__file__).resolve().parents[3]

@@ -9,10 +9,10 @@ import pytest
 
 from games.search.searcher import Limits
 from tests.games.search.plain_search import plain_value
-from tuner.engine import load_engine
-from tuner.leaves import known_values
+from tuner.engine.coefficients import rows_of
+from tuner.engine.engine import load_engine
+from tuner.engine.leaves import known_values
 from tuner.objectives.temporal import differences, errors
-from tuner.rows import rows_of
 from tuner.selfplay.backups import BACKUPS, Lesson
 from tuner.selfplay.play import Plan, play_episode
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from tests.commands.support import done, tuner
-from tuner.engine import load_engine
-from tuner.rows import moved_rows_of, rows_of
+from tuner.engine.coefficients import moved_rows_of, rows_of
+from tuner.engine.engine import load_engine
 
 
 @pytest.mark.parametrize("method", ["td-leaf", "td", "rootstrap", "treestrap"])

@@ -26,7 +26,7 @@ Function = Callable[[np.ndarray, np.ndarray], np.ndarray]  # evaluations (m,), a
 
 
 class Evaluator(Protocol):
-    """A compiled evaluation in double precision, see `tuner.engine.Engine`."""
+    """A compiled evaluation in double precision, see `tuner.engine.engine.Engine`."""
 
     def values(self, positions: np.ndarray, weights: np.ndarray) -> np.ndarray:
         """(n,) centipawns, first player's view, of positions (n, words) with weights (stages, columns)."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tuner.engine import CoefficientRows, Engine
+from tuner.engine.engine import CoefficientRows, Engine
 from tuner.parameters.layout import shares_of
 
 STEPS = {"forward-difference": 1.0, "central-difference": 0.01}  # centipawns, of finite differences; Homan's is a forward one

@@ -10,7 +10,7 @@ import numpy as np
 from games.streams import InputError, lines
 from tuner.device.base import Device
 from tuner.device.cpu.device import CPU
-from tuner.engine import Engine
+from tuner.engine.engine import Engine
 from tuner.parameters.parameters import Parameters
 
 LINES = 1 << 17  # read before they are evaluated

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from tuner.engine import Engine
+from tuner.engine.engine import Engine
 from tuner.io.tables import number, show_table
 from tuner.parameters.layout import shares_of
 from tuner.parameters.parameters import Parameters
