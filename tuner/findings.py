@@ -7,13 +7,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from tuner.fit import FitResult
+from tuner.fit.problem import Problem
+from tuner.fit.regression import FitResult
+from tuner.fit.standard_errors import Uncertainty, ratios
 from tuner.identify import identify
 from tuner.judge import Change, calibration, change_of_loss
 from tuner.parameters.layout import Layout
-from tuner.problem import Problem
 from tuner.statistics.intervals import FEW_GAMES
-from tuner.uncertainty import Uncertainty, ratios
 
 HALF = 4  # times as many games have half the error
 APART = 1.2  # a ratio of errors, clustered and not, that is worth a sentence

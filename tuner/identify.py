@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import lapack, qr
 
-from tuner.gauge import Gauge
-from tuner.learners.newton import factorise, inverse_of
+from tuner.fit.learners.newton import factorise, inverse_of
+from tuner.fit.null_space import Gauge
+from tuner.fit.problem import Problem
 from tuner.parameters.layout import Layout, Place
-from tuner.problem import Problem
 
 RARE = 100  # positions
 ALIKE = 0.9  # correlation of two estimates

@@ -8,9 +8,9 @@ from typing import NamedTuple
 import numpy as np
 
 from tuner.datasets.ranges import ahead
+from tuner.fit.problem import Problem
 from tuner.objectives.draws import chances_of
 from tuner.objectives.two_outcomes import loss_of
-from tuner.problem import Problem
 from tuner.statistics.intervals import quantile
 
 BINS = 20

@@ -2,7 +2,7 @@
 
     logistic    the results
     rootstrap   what a search of each position finds, see `tuner.bootstrap`
-    td          temporal differences of the positions, see `tuner.temporal_fit`
+    td          temporal differences of the positions, see `tuner.fit.temporal`
     td-leaf     the same for the leaves of searches
 """
 
@@ -22,12 +22,12 @@ from tuner.datasets.dataset import is_dataset
 from tuner.device.choose import device_named, why_no_gpu
 from tuner.engine.coefficients import STEPS
 from tuner.engine.engine import Engine
-from tuner.fit import DRAWS, FitResult
-from tuner.learners import LEARNERS
+from tuner.fit.learners import LEARNERS
+from tuner.fit.regression import DRAWS, FitResult
+from tuner.fit.temporal import LEARNERS as TEMPORAL
 from tuner.objectives.draws import DRAW_MODELS
 from tuner.options import QUIESCENCE
 from tuner.parameters.parameters import Parameters
-from tuner.temporal_fit import LEARNERS as TEMPORAL
 from tuner.tune_options import TuneOptions
 
 SEARCHED_PER_GAME = 50  # positions: few of many games say most for the time that their searches take

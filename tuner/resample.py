@@ -10,9 +10,9 @@ from dataclasses import replace
 import numpy as np
 
 from tuner.datasets.ranges import together
-from tuner.fit import FitResult
-from tuner.learners.base import LearnerOptions, Record
-from tuner.learners.newton import newton
+from tuner.fit.learners.base import LearnerOptions, Record
+from tuner.fit.learners.newton import newton
+from tuner.fit.regression import FitResult
 
 TOLERANCE = 1e-6
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from games.record import ReadOptions
 from tuner.device.base import Device
 from tuner.device.choose import device_named
-from tuner.fit import FitOptions
-from tuner.learners.base import LearnerOptions
+from tuner.fit.learners.base import LearnerOptions
+from tuner.fit.regression import FitOptions
 
 
 @dataclass(frozen=True)

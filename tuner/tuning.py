@@ -15,7 +15,6 @@ import numpy as np
 from games.streams import InputError
 from tuner import __version__
 from tuner.bootstrap import Leaves, Teach
-from tuner.crossval import choose_prior
 from tuner.datasets.dataset import Dataset, is_dataset
 from tuner.datasets.summary import summarise, summary_lines
 from tuner.describe import describe, report_line
@@ -24,7 +23,9 @@ from tuner.device.choose import device_named
 from tuner.device.differences.device import Differences
 from tuner.engine.engine import Engine, load_engine, quiescence_of
 from tuner.findings import findings, results_problems
-from tuner.fit import DRAWS, FitOptions, FitResult, best_fit
+from tuner.fit.cross_validation import choose_prior
+from tuner.fit.regression import DRAWS, FitOptions, FitResult, best_fit
+from tuner.fit.temporal import fit_temporal
 from tuner.foresee import foresee
 from tuner.io.files import LEARNED, replace_file, require_writable
 from tuner.io.progress import Display
@@ -36,7 +37,6 @@ from tuner.parameters.parameters import Parameters, untapered, write_parameters
 from tuner.resample import checked_errors
 from tuner.sources import dataset_of, require_learnable
 from tuner.statistics.intervals import FEW_GAMES
-from tuner.temporal_fit import fit_temporal
 from tuner.tune_options import TuneOptions
 
 NEXT = ("advice", "compare", "match")  # what a result says of what to do next: nothing about the learned file
@@ -44,8 +44,8 @@ FAR = 0.02  # mean change of values after which leaves and searches are those of
 
 
 class Read(NamedTuple):
-    """A dataset, what became of the games in a line, and what was kept beside it, see `tuner.kept`; without that its outcomes
-    are the results."""
+    """A dataset, what became of the games in a line, and what was kept beside it, see `tuner.kept`; without that
+    its outcomes are the results."""
 
     data: Dataset
     line: str

@@ -9,11 +9,11 @@ import numpy as np
 
 from tests.tuner.support import PHASES, SCALE, flat_layout
 from tuner.datasets.dataset import Dataset
-from tuner.fit import FitOptions, FitResult, fit
+from tuner.fit.regression import FitOptions, FitResult, fit
+from tuner.fit.temporal import fit_temporal
 from tuner.objectives.draws import DRAW_MODELS, chances_of
 from tuner.objectives.temporal import TemporalData
 from tuner.parameters.parameters import Parameters
-from tuner.temporal_fit import fit_temporal
 
 GAMES, LENGTH = 300, 20
 COPIED = 0.7  # of a game's positions: all alike

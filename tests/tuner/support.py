@@ -9,10 +9,10 @@ import numpy as np
 
 from tuner.datasets.dataset import Dataset, DatasetWriter, open_dataset
 from tuner.device.cpu import device
-from tuner.learners import LEARNERS
-from tuner.learners.base import LearnerOptions, Record
+from tuner.fit.learners import LEARNERS
+from tuner.fit.learners.base import LearnerOptions, Record
+from tuner.fit.problem import Problem
 from tuner.parameters.layout import Layout, Place
-from tuner.problem import Problem
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 PHASES = 24

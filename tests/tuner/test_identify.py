@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.tuner.support import PHASES, Sample, problem_of, write_sample
-from tuner.gauge import find_gauge
+from tuner.fit.null_space import find_gauge
 from tuner.identify import identify
 from tuner.parameters.layout import Layout, Place
 

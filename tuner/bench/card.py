@@ -19,11 +19,11 @@ from tuner.device.base import Device
 from tuner.device.choose import the_card
 from tuner.device.cpu.device import Processors
 from tuner.device.gpu.device import Gpu
-from tuner.fit import FitOptions, FitResult, fit, make_problem
+from tuner.fit.problem import Problem
+from tuner.fit.regression import FitOptions, FitResult, fit, make_problem
 from tuner.objectives.temporal import TemporalData
 from tuner.parameters.layout import Layout, Place
 from tuner.parameters.parameters import Parameters
-from tuner.problem import Problem
 
 PARAMETERS, SCALE, SPREAD = 400, 0.00255, 15.0  # SPREAD of weights, in centipawns: few values are beyond doubt
 CHECKED, SOME = 1_000_000, 10_000_000  # positions that both look at; of `tuner bench gpu`

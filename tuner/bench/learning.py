@@ -17,8 +17,8 @@ from tuner.build import build
 from tuner.commands.dataset_actions import layout_in
 from tuner.datasets.dataset import Dataset, DatasetWriter, is_dataset, open_dataset
 from tuner.engine.engine import load_engine, quiescence_of
-from tuner.fit import FitOptions, fit, make_problem
-from tuner.learners.base import LearnerOptions
+from tuner.fit.learners.base import LearnerOptions
+from tuner.fit.regression import FitOptions, fit, make_problem
 from tuner.options import QUIESCENCE
 from tuner.parameters.layout import Layout
 from tuner.parameters.parameters import Parameters

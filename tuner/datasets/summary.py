@@ -6,9 +6,9 @@ import numpy as np
 
 from tuner.datasets.dataset import Dataset
 from tuner.datasets.ranges import BLOCK
+from tuner.fit.problem import use_of
 from tuner.parallel import processors
 from tuner.parameters.layout import Layout
-from tuner.problem import use_of
 
 BINS = 4  # of the phase
 RARE = 100  # positions, below which a parameter can hardly be learned

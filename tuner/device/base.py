@@ -11,7 +11,7 @@ from tuner.objectives.temporal import TemporalData
 
 
 class Model(Protocol):
-    """What passes have to know: `tuner.problem.Problem` without what is believed of its weights. `shares` (stages, phases + 1)
+    """What passes have to know: `tuner.fit.problem.Problem` without its prior. `shares` (stages, phases + 1)
     say how much of each stage a position of a phase has, `free` (stages, columns + 1 or 2) which
     weights may move, `groups` name the games that count as one, `by_group` are
     the games' places in the order of their groups."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tuner.learners.rules import RULES
+from tuner.fit.learners.rules import RULES
 from tuner.parameters.diff import Comparison, errors_used
 from tuner.report.text import known, number, whole
 from tuner.selfplay.learner import kept_share, learning_rate

@@ -19,9 +19,9 @@ from typing import IO
 import numpy as np
 
 from games.streams import InputError
+from tuner.fit.learners.rules import NEVER_NEGATIVE
 from tuner.io.files import replace_file
 from tuner.io.run_folder import HISTORY, keep_beside, locked, write_all
-from tuner.learners.rules import NEVER_NEGATIVE
 from tuner.selfplay.learner import Learner
 
 CHECKPOINT, KEYS, START, PARAMS = "checkpoint.npz", "games.keys", "start.yaml", "params.yaml"

@@ -9,7 +9,7 @@ import numpy as np
 from tuner.engine.coefficients import MovedRows, Rows, moved_rows_of, rows_of
 from tuner.engine.engine import Engine
 from tuner.engine.leaves import known_values
-from tuner.learners.rules import RULES, State
+from tuner.fit.learners.rules import RULES, State
 from tuner.parameters.parameters import Parameters
 from tuner.selfplay.backups import BACKUPS, Lesson
 from tuner.selfplay.play import Episode

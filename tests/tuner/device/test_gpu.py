@@ -16,21 +16,21 @@ import pytest
 from games.streams import InputError
 from tests.tools import tool
 from tests.tuner.device import fake_gpu
+from tests.tuner.fit.test_temporal import walk
 from tests.tuner.support import learn, problem_of, random_sample, write_sample
-from tests.tuner.test_temporal_fit import walk
 from tuner.device.choose import device_named
 from tuner.device.cpu.device import Processors
 from tuner.device.gpu import chunks, library
 from tuner.device.gpu import device as gpu
 from tuner.device.gpu import temporal as gpu_temporal
 from tuner.device.gpu.chunk import arranged
-from tuner.gauge import find_gauge
-from tuner.learners.base import LearnerOptions, Record
+from tuner.fit.learners.base import LearnerOptions, Record
+from tuner.fit.null_space import find_gauge
+from tuner.fit.standard_errors import standard_errors
+from tuner.fit.temporal import newton as temporal_newton
 from tuner.objectives.draws import DRAW_MODELS
 from tuner.objectives.temporal import TemporalData
 from tuner.objectives.two_outcomes import OBJECTIVES
-from tuner.temporal_fit import newton as temporal_newton
-from tuner.uncertainty import standard_errors
 
 COLUMNS = 5
 needs_compiler = pytest.mark.skipif(fake_gpu.COMPILER is None, reason="no C++ compiler; install the Debian package g++")

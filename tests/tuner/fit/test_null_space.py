@@ -8,8 +8,8 @@ from scipy.linalg import null_space
 
 from tests.tuner.support import PHASES, learn, problem_of, write_sample
 from tuner.datasets.ranges import ranges_of
-from tuner.fit import FitOptions, make_problem
-from tuner.gauge import find_gauge, null_basis
+from tuner.fit.null_space import find_gauge, null_basis
+from tuner.fit.regression import FitOptions, make_problem
 from tuner.parameters.layout import Layout, Place
 
 # a man is worth something wherever it stands, and more or less on each square; a list counts by rank what a table does

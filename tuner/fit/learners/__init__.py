@@ -7,8 +7,8 @@
 
 from __future__ import annotations
 
-from tuner.learners.first_order import adam, sgd
-from tuner.learners.lbfgs import lbfgs
-from tuner.learners.newton import newton
+from tuner.fit.learners.first_order import adam, sgd
+from tuner.fit.learners.lbfgs import lbfgs
+from tuner.fit.learners.newton import newton
 
 LEARNERS = {"newton": newton, "lbfgs": lbfgs, "adam": adam, "sgd": sgd}

@@ -16,9 +16,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import lapack, null_space
 
-from tuner.learners.newton import factorise
+from tuner.fit.learners.newton import factorise
+from tuner.fit.problem import Problem
 from tuner.parameters.layout import Place
-from tuner.problem import Problem
 
 FAINT = 1e-7  # of the importance of the number that applies most: what single numbers and those that never apply have
 ROUNDING = 1e-9

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from tuner.problem import Problem
+from tuner.fit.problem import Problem
 
 IN_MEMORY = 1 << 30  # bytes of nonzeros
 

@@ -19,9 +19,9 @@ from tests.tuner.support import (
     random_sample,
     write_sample,
 )
-from tuner.learners import LEARNERS
-from tuner.learners.base import LearnerOptions, Record
-from tuner.learners.newton import newton, sample_ranges, solve
+from tuner.fit.learners import LEARNERS
+from tuner.fit.learners.base import LearnerOptions, Record
+from tuner.fit.learners.newton import newton, sample_ranges, solve
 from tuner.objectives.two_outcomes import OBJECTIVES
 
 COLUMNS = 5
@@ -199,7 +199,7 @@ def test_newton_leaves_alone_what_the_data_do_not_tell(tmp_path):
 
 def test_newton_with_sampled_matrices_reaches_the_same_optimum(sample, monkeypatch):
     best, _ = learn(problem_of(sample, 2), tolerance=1e-12)
-    monkeypatch.setattr(importlib.import_module("tuner.learners.newton"), "SAMPLE", 300)
+    monkeypatch.setattr(importlib.import_module("tuner.fit.learners.newton"), "SAMPLE", 300)
     ranges = sample_ranges(problem_of(sample, 2), 300)
     assert 150 < (ranges[:, 1] - ranges[:, 0]).sum() < 600
     found, record = learn(problem_of(sample, 2), tolerance=1e-9)
@@ -228,7 +228,7 @@ def test_held_out_games_of_a_large_dataset_are_looked_at_once(tmp_path, monkeypa
     sample, _ = random_sample(tmp_path / "data", seed=3, games=200, columns=4)
     problem = problem_of(sample)
     for most, looked in ((1 << 30, 3), (0, 1)):
-        monkeypatch.setattr("tuner.learners.base.IN_MEMORY", most)
+        monkeypatch.setattr("tuner.fit.learners.base.IN_MEMORY", most)
         record = Record(held_out=problem)
         for step in range(3):
             record(np.full(problem.start.shape, float(step)), 1.0)

@@ -9,9 +9,9 @@ from scipy.optimize import minimize
 from scipy.stats import multivariate_normal
 
 from tests.tuner.support import SCALE, chances, learn, problem_of, random_coefficients, random_sample, write_sample
-from tuner import prior
+from tuner.fit import prior
+from tuner.fit.prior import SMALLEST_SD, design_effect, empirical_prior, prior_groups
 from tuner.parameters.layout import Layout, Place
-from tuner.prior import SMALLEST_SD, design_effect, empirical_prior, prior_groups
 
 # two lists with weights of different size, and a term of single numbers, which have a spread of their own
 SIZES = {"small": (40, 15.0), "large": (30, 80.0), "single": (20, 35.0)}

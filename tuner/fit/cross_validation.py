@@ -10,7 +10,7 @@ import numpy as np
 from games.streams import InputError
 from tuner.datasets.dataset import Dataset
 from tuner.datasets.split import split_games
-from tuner.fit import FitOptions, fit
+from tuner.fit.regression import FitOptions, fit
 from tuner.parameters.layout import Layout
 from tuner.parameters.parameters import Parameters
 

@@ -20,10 +20,10 @@ from tests.tuner.support import (
     random_coefficients,
     write_sample,
 )
-from tuner import problem as module
 from tuner.datasets.ranges import blocks, ranges_of
 from tuner.device.cpu import device
 from tuner.device.cpu.device import Processors
+from tuner.fit import problem as module
 from tuner.objectives.two_outcomes import OBJECTIVES, loss_of
 
 COLUMNS, GAMES = LAYOUT.size, 150

@@ -14,10 +14,10 @@ from dataclasses import replace
 import numpy as np
 from scipy.linalg import lapack
 
-from tuner.learners.base import LearnerOptions, Record
-from tuner.learners.newton import newton
+from tuner.fit.learners.base import LearnerOptions, Record
+from tuner.fit.learners.newton import newton
+from tuner.fit.problem import Problem
 from tuner.parameters.layout import Place
-from tuner.problem import Problem
 
 FIRST_SD = 100.0  # centipawns, while the design effect is being found
 SMALLEST_SD, LARGEST_SD = 0.5, 10_000.0

@@ -15,15 +15,15 @@ import numpy as np
 from tuner.datasets.dataset import Dataset
 from tuner.datasets.split import split_games
 from tuner.device.base import TemporalPasses
-from tuner.fit import Convergence, FitOptions, FitResult, learned, make_problem, with_prior
-from tuner.gauge import Gauge, find_gauge
-from tuner.learners.base import LearnerOptions, Record
-from tuner.learners.rules import RULES
+from tuner.fit.learners.base import LearnerOptions, Record
+from tuner.fit.learners.rules import RULES
+from tuner.fit.null_space import Gauge, find_gauge
+from tuner.fit.problem import Problem
+from tuner.fit.regression import Convergence, FitOptions, FitResult, learned, make_problem, with_prior
+from tuner.fit.standard_errors import Uncertainty, spread
 from tuner.objectives.temporal import TemporalData
 from tuner.parameters.layout import Layout
 from tuner.parameters.parameters import Parameters
-from tuner.problem import Problem
-from tuner.uncertainty import Uncertainty, spread
 
 SAMPLE = 40_000  # positions of a matrix that only has to point the way
 ITERATIONS, EPOCHS = 60, 20
@@ -120,8 +120,8 @@ def epochs(name: str) -> Callable[[TemporalProblem, LearnerOptions, Record], np.
 
 def fit_temporal(data: Dataset, extra: TemporalData, parameters: Parameters, layout: Layout, phases: int, options: FitOptions,
                  watch: Callable[[dict], None] = lambda line: None) -> FitResult:
-    """As `tuner.fit.fit`, by TD(lambda). The prior's width, where it is found from the data, is that of the regression on
-    results; losses are those of the results."""
+    """As `tuner.fit.regression.fit`, by TD(lambda). The prior's width, where it is found from the data, is that of the
+    regression on results; losses are those of the results."""
     train, held = split_games(data, options.held_out, options.seed)
     if len(train) == 0:
         train, held = held, train
@@ -168,7 +168,7 @@ LEARNERS = {"newton": newton, "adam": epochs("adam"), "sgd": epochs("sgd")}
 
 def standard_errors(temporal: TemporalProblem, weights: np.ndarray, gauge: Gauge) -> Uncertainty:
     """Clustered by game: V = A^-1 (sum of u u') A'^-1 G / (G - 1), u the scores of whole games; naive ones take each
-    position's score for independent. A prior adds as in `tuner.uncertainty`."""
+    position's score for independent. A prior adds as in `tuner.fit.standard_errors`."""
     problem, games = temporal.problem, temporal.games
     free = gauge.coordinates
     total = _positions(games)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from tuner.datasets.ranges import blocks
-from tuner.learners.base import LearnerOptions, Record, objective_gradient
-from tuner.problem import Problem
+from tuner.fit.learners.base import LearnerOptions, Record, objective_gradient
+from tuner.fit.problem import Problem
 
 
 def column_scale(problem: Problem) -> np.ndarray:

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from tests.tuner.support import LAYOUT, PHASES, SCALE, write_sample
-from tuner.fit import FitOptions, make_problem
-from tuner.gauge import find_gauge
-from tuner.learners.base import LearnerOptions, Record
-from tuner.learners.lbfgs import lbfgs
+from tuner.fit.learners.base import LearnerOptions, Record
+from tuner.fit.learners.lbfgs import lbfgs
+from tuner.fit.null_space import find_gauge
+from tuner.fit.regression import FitOptions, make_problem
+from tuner.fit.temporal import LEARNERS, TemporalProblem, newton, standard_errors
 from tuner.objectives.temporal import TemporalData, differences, errors
 from tuner.parameters.parameters import Parameters
-from tuner.temporal_fit import LEARNERS, TemporalProblem, newton, standard_errors
 
 
 def walk(folder, trace: float, games: int = 60, seed: int = 3, loss: str = "mse", known: float = 0.0):

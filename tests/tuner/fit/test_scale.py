@@ -7,10 +7,10 @@ import pytest
 import statsmodels.api as sm
 
 from tests.tuner.support import chances, problem_of, random_coefficients, write_sample
-from tuner import scale as module
-from tuner.fit import FitOptions, fit
+from tuner.fit import scale as module
+from tuner.fit.regression import FitOptions, fit
+from tuner.fit.scale import Scale, fit_scale, scale_lines
 from tuner.parameters.parameters import Parameters
-from tuner.scale import Scale, fit_scale, scale_lines
 
 TRUE = 0.004
 COLUMNS = 6

@@ -16,17 +16,17 @@ from tuner.datasets.ranges import ahead, ranges_of
 from tuner.datasets.split import split_games
 from tuner.device.base import Device
 from tuner.device.cpu.device import CPU
-from tuner.gauge import Gauge, find_gauge
-from tuner.learners import LEARNERS
-from tuner.learners.base import LearnerOptions, Record, objective_gradient
-from tuner.learners.newton import newton, newton_step
+from tuner.fit.learners import LEARNERS
+from tuner.fit.learners.base import LearnerOptions, Record, objective_gradient
+from tuner.fit.learners.newton import newton, newton_step
+from tuner.fit.null_space import Gauge, find_gauge
+from tuner.fit.prior import empirical_prior
+from tuner.fit.problem import Problem
+from tuner.fit.scale import fit_scale, scale_lines
+from tuner.fit.standard_errors import Uncertainty, standard_errors
 from tuner.objectives.draws import DRAW_MODELS, NARROWEST, start_of
 from tuner.parameters.layout import Layout
 from tuner.parameters.parameters import LARGEST_WEIGHT, Parameters
-from tuner.prior import empirical_prior
-from tuner.problem import Problem
-from tuner.scale import fit_scale, scale_lines
-from tuner.uncertainty import Uncertainty, standard_errors
 
 DRAWS = "draws"  # of the losses: the better one of the draw models
 CONVERGED = 1e-5  # of the objective: what a converged fit may still have to gain

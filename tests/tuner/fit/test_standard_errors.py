@@ -8,9 +8,9 @@ import statsmodels.api as sm
 from scipy.linalg import null_space
 
 from tests.tuner.support import SCALE, chances, flat_layout, learn, problem_of, random_coefficients, random_sample, write_sample
-from tuner.gauge import find_gauge
+from tuner.fit.null_space import find_gauge
+from tuner.fit.standard_errors import standard_errors
 from tuner.parameters.layout import Layout, Place
-from tuner.uncertainty import standard_errors
 
 
 @pytest.fixture(scope="module")

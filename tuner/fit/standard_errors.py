@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tuner.gauge import Gauge
-from tuner.learners.newton import factorise, inverse_of
-from tuner.problem import Problem
+from tuner.fit.learners.newton import factorise, inverse_of
+from tuner.fit.null_space import Gauge
+from tuner.fit.problem import Problem
 from tuner.statistics.intervals import quantile
 
 COMPARED = 1 << 16  # positions

@@ -11,8 +11,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import lapack
 
-from tuner.learners.base import LearnerOptions, Record, objective_gradient
-from tuner.problem import Problem
+from tuner.fit.learners.base import LearnerOptions, Record, objective_gradient
+from tuner.fit.problem import Problem
 
 SAMPLE = 60_000  # positions of a sampled matrix
 NEAR = 1e-3  # relative gain of a step below which the whole matrix is worth its time

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tuner.datasets.ranges import whole_games
-from tuner.problem import Problem
+from tuner.fit.problem import Problem
 
 POSITIONS = 500_000  # of games drawn at random: enough for two digits, results being as alike as they are within a game
 DECIDED = 0.85  # of |v|: the side ahead should score 0.925 and more

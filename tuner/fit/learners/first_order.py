@@ -8,10 +8,10 @@ from collections.abc import Callable
 import numpy as np
 
 from tuner.datasets.ranges import blocks
-from tuner.learners.base import LearnerOptions, Record
-from tuner.learners.lbfgs import column_scale
-from tuner.learners.rules import ADAM, adam_step
-from tuner.problem import Problem
+from tuner.fit.learners.base import LearnerOptions, Record
+from tuner.fit.learners.lbfgs import column_scale
+from tuner.fit.learners.rules import ADAM, adam_step
+from tuner.fit.problem import Problem
 
 EPOCHS = 40
 ADAM_RATE = 8.0  # centipawns a step
