@@ -10,7 +10,7 @@ from pathlib import Path
 from games.record import Game, ReadReport
 from tuner import __version__
 from tuner.datasets.dataset import Dataset
-from tuner.findings import advice, draws_of, evaluation_noise, held_out_change, held_out_results, ratios_of
+from tuner.diagnostics.findings import advice, draws_of, evaluation_noise, held_out_change, held_out_results, ratios_of
 from tuner.fit.problem import Problem
 from tuner.fit.regression import FitResult
 from tuner.tune_options import TuneOptions

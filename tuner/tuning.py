@@ -21,20 +21,20 @@ from tuner.describe import describe, report_line
 from tuner.device.base import Device
 from tuner.device.choose import device_named
 from tuner.device.differences.device import Differences
+from tuner.diagnostics.bootstrap import checked_errors
+from tuner.diagnostics.dry_run import foresee
+from tuner.diagnostics.findings import findings, results_problems
+from tuner.diagnostics.misjudged import misjudged
 from tuner.engine.engine import Engine, load_engine, quiescence_of
-from tuner.findings import findings, results_problems
 from tuner.fit.cross_validation import choose_prior
 from tuner.fit.regression import DRAWS, FitOptions, FitResult, best_fit
 from tuner.fit.temporal import fit_temporal
-from tuner.foresee import foresee
 from tuner.io.files import LEARNED, replace_file, require_writable
 from tuner.io.progress import Display
 from tuner.io.run_folder import new_folder
 from tuner.kept import Kept
 from tuner.methods import resolved, teacher_of, value_change
-from tuner.misjudged import misjudged
 from tuner.parameters.parameters import Parameters, untapered, write_parameters
-from tuner.resample import checked_errors
 from tuner.sources import dataset_of, require_learnable
 from tuner.statistics.intervals import FEW_GAMES
 from tuner.tune_options import TuneOptions

@@ -97,7 +97,7 @@ def run(arguments: argparse.Namespace) -> dict:
     if arguments.dry_run:
         result = tuning.dry_run(arguments.params, arguments.games, options)
         if not arguments.json:
-            from tuner.foresee import foresee_lines
+            from tuner.diagnostics.dry_run import foresee_lines
 
             print("\n".join(foresee_lines(result)))
         return result

@@ -8,12 +8,12 @@ import numpy as np
 
 from tuner.datasets.dataset import Dataset
 from tuner.datasets.split import split_games
-from tuner.findings import HALF, ratios_of
+from tuner.diagnostics.findings import HALF, ratios_of
+from tuner.diagnostics.identifiability import identify
 from tuner.fit.null_space import find_gauge
 from tuner.fit.regression import DRAWS, FitOptions, make_problem
 from tuner.fit.scale import fit_scale
 from tuner.fit.standard_errors import standard_errors
-from tuner.identify import identify
 from tuner.parameters.layout import Layout
 from tuner.parameters.parameters import Parameters
 from tuner.statistics.intervals import quantile

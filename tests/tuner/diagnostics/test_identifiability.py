@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from tests.tuner.support import PHASES, Sample, problem_of, write_sample
+from tuner.diagnostics.identifiability import identify
 from tuner.fit.null_space import find_gauge
-from tuner.identify import identify
 from tuner.parameters.layout import Layout, Place
 
 LAYOUT = Layout((Place("material", "man", (), 0), Place("material", "king", (), 1), Place("table", "man", (2, 2), 2),

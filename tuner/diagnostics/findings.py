@@ -7,11 +7,11 @@ from dataclasses import replace
 
 import numpy as np
 
+from tuner.diagnostics.identifiability import identify
+from tuner.diagnostics.validation import Change, calibration, change_of_loss
 from tuner.fit.problem import Problem
 from tuner.fit.regression import FitResult
 from tuner.fit.standard_errors import Uncertainty, ratios
-from tuner.identify import identify
-from tuner.judge import Change, calibration, change_of_loss
 from tuner.parameters.layout import Layout
 from tuner.statistics.intervals import FEW_GAMES
 

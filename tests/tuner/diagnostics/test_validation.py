@@ -9,7 +9,7 @@ import pytest
 import statsmodels.api as sm
 
 from tests.tuner.support import SCALE, chances, losses, problem_of, random_sample
-from tuner.judge import BINS, calibration, change_of_loss, mean_of_clusters
+from tuner.diagnostics.validation import BINS, calibration, change_of_loss, mean_of_clusters
 from tuner.statistics.intervals import quantile
 
 
