@@ -32,8 +32,8 @@ def small_pgn(tmp_path_factory) -> Path:
 def small_dataset(small_pgn):
     """The quiet positions of those games, counted with all terms."""
     from games.record import ReadOptions
-    from tuner.build import build
     from tuner.engine.engine import load_engine, quiescence_of
+    from tuner.ingest.build import build
 
     engine, _ = load_engine("classic")
     options = ReadOptions(skip_start=8)

@@ -1,7 +1,7 @@
 """What the methods of `tuner tune` differ in: what they read, and what stands between the games and the dataset.
 
     logistic    the results
-    rootstrap   what a search of each position finds, see `tuner.bootstrap`
+    rootstrap   what a search of each position finds, see `tuner.ingest.search_targets`
     td          temporal differences of the positions, see `tuner.fit.temporal`
     td-leaf     the same for the leaves of searches
 """
@@ -16,8 +16,6 @@ import numpy as np
 
 from games.record import Game, ReadOptions
 from games.streams import InputError
-from tuner.bootstrap import Leaves, Teach, search_values, taught
-from tuner.build import expand
 from tuner.datasets.dataset import is_dataset
 from tuner.device.choose import device_named, why_no_gpu
 from tuner.engine.coefficients import STEPS
@@ -25,6 +23,8 @@ from tuner.engine.engine import Engine
 from tuner.fit.learners import LEARNERS
 from tuner.fit.regression import DRAWS, FitResult
 from tuner.fit.temporal import LEARNERS as TEMPORAL
+from tuner.ingest.build import expand
+from tuner.ingest.search_targets import Leaves, Teach, search_values, taught
 from tuner.objectives.draws import DRAW_MODELS
 from tuner.options import QUIESCENCE
 from tuner.parameters.parameters import Parameters

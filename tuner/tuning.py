@@ -14,7 +14,6 @@ import numpy as np
 
 from games.streams import InputError
 from tuner import __version__
-from tuner.bootstrap import Leaves, Teach
 from tuner.datasets.dataset import Dataset, is_dataset
 from tuner.datasets.summary import summarise, summary_lines
 from tuner.describe import describe, report_line
@@ -29,13 +28,14 @@ from tuner.engine.engine import Engine, load_engine, quiescence_of
 from tuner.fit.cross_validation import choose_prior
 from tuner.fit.regression import DRAWS, FitOptions, FitResult, best_fit
 from tuner.fit.temporal import fit_temporal
+from tuner.ingest.kept import Kept
+from tuner.ingest.search_targets import Leaves, Teach
+from tuner.ingest.sources import dataset_of, require_learnable
 from tuner.io.files import LEARNED, replace_file, require_writable
 from tuner.io.progress import Display
 from tuner.io.run_folder import new_folder
-from tuner.kept import Kept
 from tuner.methods import resolved, teacher_of, value_change
 from tuner.parameters.parameters import Parameters, untapered, write_parameters
-from tuner.sources import dataset_of, require_learnable
 from tuner.statistics.intervals import FEW_GAMES
 from tuner.tune_options import TuneOptions
 
@@ -44,7 +44,7 @@ FAR = 0.02  # mean change of values after which leaves and searches are those of
 
 
 class Read(NamedTuple):
-    """A dataset, what became of the games in a line, and what was kept beside it, see `tuner.kept`; without that
+    """A dataset, what became of the games in a line, and what was kept beside it, see `tuner.ingest.kept`; without that
     its outcomes are the results."""
 
     data: Dataset

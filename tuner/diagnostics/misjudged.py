@@ -14,8 +14,8 @@ from typing import NamedTuple
 import numpy as np
 
 from games.record import PositionBatch, ReadOptions, ReadReport
-from tuner.build import batches, prepared
 from tuner.engine.engine import Engine
+from tuner.ingest.build import batches, prepared
 from tuner.parameters.parameters import Parameters
 
 MOST = 12  # games, and positions, told

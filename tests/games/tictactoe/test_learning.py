@@ -9,9 +9,9 @@ import pytest
 
 from games.record import ReadOptions
 from tests.games.tictactoe.support import random_games
-from tuner.build import build
 from tuner.engine.engine import load_engine
 from tuner.fit.regression import FitOptions, fit
+from tuner.ingest.build import build
 
 REPOSITORY = Path(__file__).resolve().parents[3]
 OPENINGS = {"centre": ".../.x./... o", "corner": "x../.../... o", "edge": ".x./.../... o"}

@@ -21,7 +21,7 @@ from tuner.commands.dataset_actions import layout_in
 from tuner.datasets import array_files, integrity
 from tuner.datasets import dataset as module
 from tuner.datasets.dataset import ARRAYS, MANIFEST, Dataset, DatasetWriter, copy_games, is_dataset, open_dataset
-from tuner.sources import checked, merge, part, require_learnable
+from tuner.ingest.sources import checked, merge, part, require_learnable
 
 COLUMNS = LAYOUT.size
 

@@ -9,10 +9,10 @@ import numpy as np
 
 from games.record import ReadOptions, ReadReport
 from games.streams import InputError
-from tuner.bootstrap import Teach
-from tuner.build import build
 from tuner.datasets.dataset import Dataset, copy_games, is_dataset, open_dataset
 from tuner.engine.engine import Engine
+from tuner.ingest.build import build
+from tuner.ingest.search_targets import Teach
 from tuner.parameters.parameters import Parameters
 
 

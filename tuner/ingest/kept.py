@@ -9,8 +9,8 @@ from types import TracebackType
 import numpy as np
 
 from games.record import PositionBatch
-from tuner.bootstrap import Teach
 from tuner.datasets.array_files import ArrayWriter
+from tuner.ingest.search_targets import Teach
 
 RESULTS, POSITIONS = "results.npy", "positions.npy"
 
