@@ -11,10 +11,10 @@ import os
 import signal
 import sys
 
-from tuner import tuning
 from tuner.cli import main
 from tuner.commands import dataset_actions
 from tuner.engine.engine import load_engine
+from tuner.tuning import run
 
 CHANGES = ("os.mkdir", "os.rename", "os.remove", "os.rmdir")
 
@@ -43,7 +43,7 @@ def kill_before(folder: str, chosen: int) -> list[str]:
 
 def run_all(folder: str, command: list[str], moments: list[int]) -> None:
     """One child per moment, so that the imports are paid for once; prints `moment status changes`."""
-    assert dataset_actions and tuning and load_engine("tictactoe/classic")  # loaded once, for all children
+    assert dataset_actions and run and load_engine("tictactoe/classic")  # loaded once, for all children
     for moment in moments:
         child = os.fork()
         if child == 0:

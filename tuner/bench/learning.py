@@ -14,13 +14,13 @@ import numpy as np
 from games.record import ReadOptions
 from tuner.bench import Workload, cpu_seconds, row
 from tuner.commands.dataset_actions import layout_in
+from tuner.commands.options import QUIESCENCE
 from tuner.datasets.dataset import Dataset, DatasetWriter, is_dataset, open_dataset
 from tuner.engine.engine import load_engine, quiescence_of
 from tuner.fit.learners.base import LearnerOptions
 from tuner.fit.regression import FitOptions, fit, make_problem
 from tuner.ingest.build import build
 from tuner.ingest.sources import checked
-from tuner.options import QUIESCENCE
 from tuner.parameters.layout import Layout
 from tuner.parameters.parameters import Parameters
 

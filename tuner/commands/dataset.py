@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import argparse
 
-from tuner.options import add_read_options, add_term_options, share
+from tuner.commands.options import add_read_options, add_term_options, share
 
 EXAMPLE = """example:
   tuner dataset games/*.pgn.zst -o games.ds && tuner dataset inspect games.ds

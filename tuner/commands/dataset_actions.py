@@ -8,17 +8,17 @@ from dataclasses import asdict
 from pathlib import Path
 
 from games.streams import InputError
+from tuner.commands.options import QUIESCENCE, read_options
 from tuner.datasets.dataset import open_dataset, require_replaceable
 from tuner.datasets.split import split_games
 from tuner.datasets.summary import summarise, summary_lines
-from tuner.describe import report_line
 from tuner.engine.engine import load_engine, quiescence_of
 from tuner.ingest import sources as parts
 from tuner.ingest.build import build as build_dataset
 from tuner.io.progress import Display
 from tuner.io.tables import show_table
-from tuner.options import QUIESCENCE, read_options
 from tuner.parameters.layout import Layout, Place
+from tuner.tuning.result import report_line
 
 
 def layout_in(manifest: dict) -> Layout:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from tuner.options import add_term_options, count, one_line
+from tuner.commands.options import add_term_options, count, one_line
 
 LEAST = 1  # centipawns
 MOST_FILES = 26  # that letters tell apart

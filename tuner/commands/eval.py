@@ -6,7 +6,7 @@ import argparse
 import os
 from typing import TYPE_CHECKING
 
-from tuner.options import add_device_option, add_term_options
+from tuner.commands.options import add_device_option, add_term_options
 from tuner.parallel import processors
 
 if TYPE_CHECKING:

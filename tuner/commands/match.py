@@ -10,7 +10,7 @@ import argparse
 import os
 from pathlib import Path
 
-from tuner.options import add_term_options, at_least_one, count, positive, require_nothing_else, tell
+from tuner.commands.options import add_term_options, at_least_one, count, positive, require_nothing_else, tell
 from tuner.parallel import processors
 
 EXAMPLE = """example:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from tuner.options import add_term_options
+from tuner.commands.options import add_term_options
 
 EXAMPLE = """example:
   tuner params my.yaml

@@ -11,7 +11,7 @@ import argparse
 import os
 from pathlib import Path
 
-from tuner.options import (
+from tuner.commands.options import (
     add_gradient_options,
     add_term_options,
     at_least_one,

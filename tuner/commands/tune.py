@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from tuner.options import (
+from tuner.commands.options import (
     add_device_option,
     add_gradient_options,
     add_read_options,
@@ -81,8 +81,8 @@ def _prior(text: str) -> float | str | None:
 
 def run(arguments: argparse.Namespace) -> dict:
     from games.streams import InputError
-    from tuner import tuning
-    from tuner.tune_options import TuneOptions
+    from tuner.tuning import run
+    from tuner.tuning.options import TuneOptions
 
     options = TuneOptions(
             reading=read_options(arguments), quiescence=arguments.quiescence, terms=tuple(arguments.terms), step=arguments.step,
@@ -95,7 +95,7 @@ def run(arguments: argparse.Namespace) -> dict:
             untapered=arguments.untapered, intercept=not arguments.no_intercept, seed=arguments.seed,
             bootstrap=arguments.bootstrap, device=arguments.device, run=Path(arguments.run) if arguments.run else None)
     if arguments.dry_run:
-        result = tuning.dry_run(arguments.params, arguments.games, options)
+        result = run.dry_run(arguments.params, arguments.games, options)
         if not arguments.json:
             from tuner.diagnostics.dry_run import foresee_lines
 
@@ -103,9 +103,9 @@ def run(arguments: argparse.Namespace) -> dict:
         return result
     if arguments.output is None:
         raise InputError("-o OUT is missing: the parameter file to write; or ask for --dry-run")
-    result = tuning.tune(arguments.params, arguments.games, Path(arguments.output), options)
+    result = run.tune(arguments.params, arguments.games, Path(arguments.output), options)
     if not arguments.json:
-        from tuner.describe import result_lines
+        from tuner.tuning.result import result_lines
 
         print("\n".join(result_lines(result)))
     return result

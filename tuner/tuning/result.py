@@ -13,7 +13,7 @@ from tuner.datasets.dataset import Dataset
 from tuner.diagnostics.findings import advice, draws_of, evaluation_noise, held_out_change, held_out_results, ratios_of
 from tuner.fit.problem import Problem
 from tuner.fit.regression import FitResult
-from tuner.tune_options import TuneOptions
+from tuner.tuning.options import TuneOptions
 
 MATCH_DEPTH, MATCH_GAMES = 4, 400  # of the match that decides
 

@@ -1,4 +1,4 @@
-"""What `tuner tune` is told, and what it comes to: the same record before and after `tuner.methods.resolved`."""
+"""What `tuner tune` is told, and what it comes to: the same record before and after `tuner.tuning.methods.resolved`."""
 
 from __future__ import annotations
 

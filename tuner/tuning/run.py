@@ -16,7 +16,6 @@ from games.streams import InputError
 from tuner import __version__
 from tuner.datasets.dataset import Dataset, is_dataset
 from tuner.datasets.summary import summarise, summary_lines
-from tuner.describe import describe, report_line
 from tuner.device.base import Device
 from tuner.device.choose import device_named
 from tuner.device.differences.device import Differences
@@ -34,10 +33,11 @@ from tuner.ingest.sources import dataset_of, require_learnable
 from tuner.io.files import LEARNED, replace_file, require_writable
 from tuner.io.progress import Display
 from tuner.io.run_folder import new_folder
-from tuner.methods import resolved, teacher_of, value_change
 from tuner.parameters.parameters import Parameters, untapered, write_parameters
 from tuner.statistics.intervals import FEW_GAMES
-from tuner.tune_options import TuneOptions
+from tuner.tuning.methods import resolved, teacher_of, value_change
+from tuner.tuning.options import TuneOptions
+from tuner.tuning.result import describe, report_line
 
 NEXT = ("advice", "compare", "match")  # what a result says of what to do next: nothing about the learned file
 FAR = 0.02  # mean change of values after which leaves and searches are those of another evaluation

@@ -16,6 +16,7 @@ import numpy as np
 
 from games.record import Game, ReadOptions
 from games.streams import InputError
+from tuner.commands.options import QUIESCENCE
 from tuner.datasets.dataset import is_dataset
 from tuner.device.choose import device_named, why_no_gpu
 from tuner.engine.coefficients import STEPS
@@ -26,9 +27,8 @@ from tuner.fit.temporal import LEARNERS as TEMPORAL
 from tuner.ingest.build import expand
 from tuner.ingest.search_targets import Leaves, Teach, search_values, taught
 from tuner.objectives.draws import DRAW_MODELS
-from tuner.options import QUIESCENCE
 from tuner.parameters.parameters import Parameters
-from tuner.tune_options import TuneOptions
+from tuner.tuning.options import TuneOptions
 
 SEARCHED_PER_GAME = 50  # positions: few of many games say most for the time that their searches take
 SEARCH_TRUST = 20.0  # centipawns round the values that searched: 85 Elo on the bundled games; 60: 48, automatic: 61
