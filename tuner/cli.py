@@ -11,9 +11,9 @@ import sys
 from collections.abc import Sequence
 
 from tuner import __version__
-from tuner.commands.options import one_line
 from tuner.io.interrupt import prompt_interrupts
 from tuner.io.standard_streams import make_usable, trouble
+from tuner.io.text import one_line
 
 # The matrices here are small: threads of a linear algebra library would spend more time waiting than working.
 for name in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"):

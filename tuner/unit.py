@@ -6,6 +6,7 @@ from games import jit
 
 SOURCES = [
     *jit.modules("tuner", "unit"),
+    *jit.modules("tuner.datasets", "array_types column_use"),
     *jit.modules("tuner.device.cpu", "kernels products temporal_kernels"),
     *jit.modules("tuner.objectives", "draws exponential two_outcomes"),
 ]

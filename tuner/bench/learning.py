@@ -13,14 +13,13 @@ import numpy as np
 
 from games.record import ReadOptions
 from tuner.bench import Workload, cpu_seconds, row
-from tuner.commands.dataset_actions import layout_in
-from tuner.commands.options import QUIESCENCE
 from tuner.datasets.dataset import Dataset, DatasetWriter, is_dataset, open_dataset
 from tuner.engine.engine import load_engine, quiescence_of
 from tuner.fit.learners.base import LearnerOptions
 from tuner.fit.regression import FitOptions, fit, make_problem
 from tuner.ingest.build import build
 from tuner.ingest.sources import checked
+from tuner.io.files import QUIESCENCE
 from tuner.parameters.layout import Layout
 from tuner.parameters.parameters import Parameters
 
@@ -41,7 +40,7 @@ def whole_data(work: Workload) -> Dataset:
 
 def without_terms(data: Dataset, dropped: set[str], target: Path) -> Dataset:
     """The dataset without some terms' columns."""
-    layout = layout_in(data.manifest)
+    layout = data.layout
     keep = np.zeros(layout.size, np.bool_)
     for place in layout.places:
         keep[place.columns] = place.term not in dropped
@@ -74,7 +73,7 @@ def largest_terms(layout: Layout, most: int) -> set[str]:
 
 
 def _zero(data: Dataset) -> Parameters:
-    layout = layout_in(data.manifest)
+    layout = data.layout
     stages = tuple(data.manifest["stages"])
     return Parameters(data.manifest["game"], layout, stages, np.zeros((len(stages), layout.size)), 0.00255)
 
@@ -84,7 +83,7 @@ def passes(work: Workload) -> list[dict]:
     from scipy.sparse import csr_matrix
 
     whole, rows = whole_data(work), []
-    sizes = layout_in(whole.manifest)
+    sizes = whole.layout
     for data in (whole, without_terms(whole, largest_terms(sizes, sizes.size - 1), work.folder / "narrower")):
         problem = make_problem(data, _zero(data), FitOptions(), np.arange(data.games), data.manifest["phases"], 0.00255)
         weights = np.random.default_rng(1).normal(0, 10, problem.start.shape)
@@ -112,7 +111,7 @@ def passes(work: Workload) -> list[dict]:
 def fits(work: Workload) -> list[dict]:
     """Fits from zero, standard errors included, each in a process of its own; and the memory they take."""
     whole, rows = whole_data(work), []
-    layout, stages = layout_in(whole.manifest), len(whole.manifest["stages"])
+    layout, stages = whole.layout, len(whole.manifest["stages"])
     small = without_terms(whole, largest_terms(layout, SMALL_FIT // stages), work.folder / "small")
     for data, target in ((small, 2.0), (whole, None)):
         done = subprocess.run([sys.executable, "-m", "tuner.bench.learning", str(data.path)], stdout=subprocess.PIPE, check=True)

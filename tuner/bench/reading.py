@@ -9,8 +9,8 @@ import numpy as np
 
 from games.record import ReadOptions, ReadReport
 from tuner.bench import Workload, cpu_seconds, row
-from tuner.commands.options import QUIESCENCE
 from tuner.engine.engine import Counter, load_engine, quiescence_of
+from tuner.io.files import QUIESCENCE
 
 
 def games_to_moves(work: Workload) -> list[dict]:

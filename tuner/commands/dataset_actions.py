@@ -8,27 +8,18 @@ from dataclasses import asdict
 from pathlib import Path
 
 from games.streams import InputError
-from tuner.commands.options import QUIESCENCE, read_options
+from tuner.commands.options import read_options
 from tuner.datasets.dataset import open_dataset, require_replaceable
 from tuner.datasets.split import split_games
 from tuner.datasets.summary import summarise, summary_lines
 from tuner.engine.engine import load_engine, quiescence_of
 from tuner.ingest import sources as parts
 from tuner.ingest.build import build as build_dataset
+from tuner.io.files import QUIESCENCE
 from tuner.io.progress import Display
 from tuner.io.tables import show_table
-from tuner.parameters.layout import Layout, Place
+from tuner.parameters.layout import Place
 from tuner.tuning.result import report_line
-
-
-def layout_in(manifest: dict) -> Layout:
-    """The layout that a dataset was counted with."""
-    places, first = [], 0
-    for path, shape in manifest["layout"]:
-        term, name = path.split(".")
-        places.append(Place(term, name, tuple(shape), first))
-        first += places[-1].size
-    return Layout(tuple(places))
 
 
 def build(sources: list[str], arguments: argparse.Namespace) -> dict:
@@ -51,7 +42,7 @@ def build(sources: list[str], arguments: argparse.Namespace) -> dict:
 def inspect(sources: list[str], arguments: argparse.Namespace) -> dict:
     """What a dataset holds."""
     data = open_dataset(sources[0])
-    layout = layout_in(data.manifest)
+    layout = data.layout
     summary = {"dataset": sources[0], "sources": data.manifest["sources"], "options": data.manifest["options"],
                **summarise(data, layout)}
     if not arguments.json:

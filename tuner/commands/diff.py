@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 import sys
 
-from tuner.commands.options import add_term_options, count, one_line
+from tuner.commands.options import add_term_options, count
+from tuner.io.text import one_line
 
 LEAST = 1  # centipawns
 MOST_FILES = 26  # that letters tell apart

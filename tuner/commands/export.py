@@ -36,12 +36,12 @@ def run(arguments: argparse.Namespace) -> dict:
     from pathlib import Path
 
     from games.streams import InputError
-    from tuner.commands.options import one_line
     from tuner.engine.engine import load_parameters, parameter_path
     from tuner.export.numbers import heading, rounded, rounding_line
     from tuner.export.settings import json_text, spsa_text, uci_text
     from tuner.export.source import c_text, rust_text
     from tuner.io.files import EXPORT, replace_file, require_writable
+    from tuner.io.text import one_line
 
     form, output = arguments.format, arguments.output
     if form in NUMBERED and arguments.flip:

@@ -6,8 +6,8 @@ import argparse
 import json
 from collections.abc import Callable, Sequence
 
-QUIESCENCE = "classic"  # every game comes with parameters of this name
-LARGEST_COUNT = 10**15  # what compiled code can count
+from tuner.io.files import QUIESCENCE
+from tuner.io.text import LARGEST_COUNT
 
 
 def add_term_options(parser: argparse.ArgumentParser) -> None:
@@ -49,11 +49,6 @@ def add_read_options(parser: argparse.ArgumentParser) -> None:
                        help="leave out repeated games (default), repeated positions too, or nothing")
     group.add_argument("--strict", action="store_true", help="stop at the first bad game instead of skipping it")
     group.add_argument("--seed", type=count, default=1, metavar="N", help="of everything random (default: 1)")
-
-
-def one_line(text: str) -> str:
-    """The same text with line ends and control characters, as names of files may hold, written as escapes."""
-    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
 
 
 def count(text: str, least: int = 0) -> int:

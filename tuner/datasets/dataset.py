@@ -25,6 +25,7 @@ from games.streams import InputError
 from tuner.datasets.array_files import HEADER, ArrayWriter
 from tuner.datasets.integrity import require_whole
 from tuner.io.files import read_whole, require_other
+from tuner.parameters.layout import Layout, Place
 
 FORMAT = 1
 ARRAYS = {"index": np.uint16, "count": np.int8, "row": np.int64, "phase": np.uint8, "outcome": np.float32,
@@ -202,8 +203,23 @@ class Dataset:
         return found
 
     @cached_property
+    def layout(self) -> Layout:
+        """The layout that its positions were counted with."""
+        places, first = [], 0
+        for path, shape in self.manifest["layout"]:
+            term, name = path.split(".")
+            places.append(Place(term, name, tuple(shape), first))
+            first += places[-1].size
+        return Layout(tuple(places))
+
+    @property
     def columns(self) -> int:
-        return sum(int(np.prod(shape, dtype=int)) for _, shape in self.manifest["layout"])
+        return self.layout.size
+
+    @property
+    def phases(self) -> int:
+        """Steps of the phase: a position of phase f has the first stage with weight f / phases."""
+        return self.manifest["phases"]
 
 
 def is_dataset(path: str | Path) -> bool:

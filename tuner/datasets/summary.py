@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from tuner.datasets.column_use import use_of
 from tuner.datasets.dataset import Dataset
 from tuner.datasets.ranges import BLOCK
-from tuner.fit.problem import use_of
 from tuner.parallel import processors
 from tuner.parameters.layout import Layout
 

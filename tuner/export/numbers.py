@@ -9,7 +9,7 @@ import numpy as np
 
 from games.streams import InputError
 from tuner import __version__
-from tuner.commands.options import one_line
+from tuner.io.text import one_line
 from tuner.parameters.layout import Place
 from tuner.parameters.parameters import Parameters
 

@@ -14,14 +14,13 @@ from functools import cached_property
 
 import numpy as np
 
+from tuner.datasets.column_use import use_of
 from tuner.datasets.dataset import Dataset
 from tuner.datasets.ranges import ahead, ranges_of, whole_games
 from tuner.device.base import Device
-from tuner.device.cpu import kernels
 from tuner.device.cpu.device import CPU
 from tuner.objectives.draws import DRAW_MODELS
 from tuner.objectives.two_outcomes import OBJECTIVES
-from tuner.parallel import in_order
 from tuner.parameters.layout import shares_of
 
 REMEMBERED = 4  # losses
@@ -39,23 +38,6 @@ class Meter:
     def speed(self) -> float:
         """Positions per second of loss and gradient."""
         return self.positions / self.seconds
-
-
-def use_of(data: Dataset, ranges: np.ndarray, phases: int, workers: int) -> tuple[np.ndarray, np.ndarray]:
-    """Per phase and column (phases + 1, columns): positions that it applies to, and the sum of absolute counts."""
-    shape = (phases + 1, data.columns)
-
-    def work(piece: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        positions, total = np.zeros(shape, np.int64), np.zeros(shape, np.int64)
-        kernels.column_use(data.index, data.count, data.row, data.phase, piece, positions, total)
-        return positions, total
-
-    positions, total = np.zeros(shape, np.int64), np.zeros(shape, np.int64)
-    for some, counts in in_order(work, ahead(data, ranges), workers):
-        positions += some
-        total += counts
-        data.release()
-    return positions, total
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from games.record import ReadReport
-from tuner.commands.options import one_line
+from tuner.io.text import one_line
 
 LARGE = 5_000_000  # positions
 

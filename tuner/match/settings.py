@@ -8,9 +8,9 @@ from pathlib import Path
 
 from games.contest import Control
 from games.streams import pieces
-from tuner.commands.options import LARGEST_COUNT
 from tuner.io.files import sha256_of
 from tuner.io.run_folder import require_among, require_within
+from tuner.io.text import LARGEST_COUNT
 
 SECTION = "match"  # of config.yaml
 DEFAULT_DEPTH = 4

@@ -12,7 +12,13 @@ from tuner.parameters.headline import headline
 from tuner.parameters.layout import Layout, Place
 from tuner.parameters.parameters import Parameters, tapered, untapered
 from tuner.statistics.false_discovery import FALSE_DISCOVERIES, Evidence, error_of_change, weigh
-from tuner.statistics.intervals import reach
+from tuner.statistics.intervals import NORMAL, quantile
+
+
+def reach(p: Parameters) -> float:
+    """In the standard errors of a learned file."""
+    games = p.learned.get("games")
+    return quantile(games) if isinstance(games, int) and p.standard_errors is not None else NORMAL
 
 
 @dataclass(frozen=True)

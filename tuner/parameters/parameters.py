@@ -18,8 +18,8 @@ import numpy as np
 
 from games.record import available, find
 from games.streams import InputError
-from tuner.commands.options import one_line
 from tuner.io.files import BUNDLED, plain_text, replaced, unwritable
+from tuner.io.text import one_line
 from tuner.parameters.layout import Layout, Place
 from tuner.parameters.yaml_tree import Node, read_tree
 

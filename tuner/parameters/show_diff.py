@@ -9,10 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from tuner.io.tables import console, number, show_table, side_by_side, signed
-from tuner.parameters.diff import Comparison, errors_used, on_board, percent
+from tuner.parameters.diff import Comparison, errors_used, on_board, percent, reach
 from tuner.parameters.headline import headline
 from tuner.parameters.layout import Place
-from tuner.statistics.intervals import reach
 
 UNIDENTIFIED, UNSUPPORTED, MARK = "?", ".", "*"
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from tuner.parameters.diff import Comparison
+from tuner.parameters.diff import Comparison, reach
 from tuner.parameters.parameters import Parameters
 from tuner.report.certainty import CHANCE, SURE, Certainty
 from tuner.report.charts import Chart, Series, line_chart
-from tuner.statistics.intervals import reach
 
 LEAST_SPAN = 20.0  # centipawns that the height of a chart is at least: less would show noise as mountains
 

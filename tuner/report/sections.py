@@ -6,13 +6,13 @@ from dataclasses import dataclass, replace
 
 import yaml
 
+from tuner.parameters.diff import reach
 from tuner.report import boards, figures, numbers, positions
 from tuner.report.certainty import NOISE, Certainty, certainty_of, certainty_of_selfplay
 from tuner.report.gather import MATCH, SELFPLAY, TUNE, Run
 from tuner.report.matches import Match
 from tuner.report.text import MISSING, known, number, short, signed, together, whole
 from tuner.report.verdict import lost, reasons
-from tuner.statistics.intervals import reach
 
 NAMES = {"logistic": "Held-out loss", "rootstrap": "Agreement with the search, held out"}  # of what a method makes less
 OTHER = "Held-out error of the method"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tuner.commands.options import LARGEST_COUNT
 from tuner.engine.coefficients import STEPS
 from tuner.fit.learners.rules import RULES
 from tuner.io.run_folder import require_among, require_within
+from tuner.io.text import LARGEST_COUNT
 from tuner.selfplay.backups import BACKUPS
 
 SECTION = "selfplay"

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from tuner.parameters.parameters import Parameters
-
 FEW_GAMES = 50
 NORMAL = 1.96  # standard errors
 
@@ -15,9 +13,3 @@ def quantile(games: int) -> float:
     from scipy.stats import t
 
     return float(t.ppf(0.975, max(games - 1, 1)))
-
-
-def reach(p: Parameters) -> float:
-    """In the standard errors of a learned file."""
-    games = p.learned.get("games")
-    return quantile(games) if isinstance(games, int) and p.standard_errors is not None else NORMAL

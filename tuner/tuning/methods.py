@@ -16,7 +16,6 @@ import numpy as np
 
 from games.record import Game, ReadOptions
 from games.streams import InputError
-from tuner.commands.options import QUIESCENCE
 from tuner.datasets.dataset import is_dataset
 from tuner.device.choose import device_named, why_no_gpu
 from tuner.engine.coefficients import STEPS
@@ -26,6 +25,7 @@ from tuner.fit.regression import DRAWS, FitResult
 from tuner.fit.temporal import LEARNERS as TEMPORAL
 from tuner.ingest.build import expand
 from tuner.ingest.search_targets import Leaves, Teach, search_values, taught
+from tuner.io.files import QUIESCENCE
 from tuner.objectives.draws import DRAW_MODELS
 from tuner.parameters.parameters import Parameters
 from tuner.tuning.options import TuneOptions

@@ -17,7 +17,6 @@ import pytest
 
 from games.streams import InputError
 from tests.tuner.support import LAYOUT, PHASES, Sample, random_coefficients, write_sample
-from tuner.commands.dataset_actions import layout_in
 from tuner.datasets import array_files, integrity
 from tuner.datasets import dataset as module
 from tuner.datasets.dataset import ARRAYS, MANIFEST, Dataset, DatasetWriter, copy_games, is_dataset, open_dataset
@@ -83,7 +82,7 @@ def test_rows_are_the_dense_coefficients_and_nothing_else_is_lost(sample):
         assert (getattr(data, name) == getattr(sample, name)).all()
     assert (np.repeat(data.game, np.diff(data.first)) == sample.group).all()
     assert (data.games, data.columns, data.positions) == (30, COLUMNS, len(sample.phase))
-    assert layout_in(data.manifest) == LAYOUT
+    assert data.layout == LAYOUT
 
 
 def test_three_bytes_a_nonzero_and_types_as_promised(sample):

@@ -16,21 +16,21 @@ import numpy as np
 from numba.core import types
 
 from games import jit
+from tuner.datasets.array_types import (
+    count_type,
+    cube_type,
+    index_type,
+    matrix_type,
+    order_type,
+    outcome_type,
+    phase_type,
+    ranges_type,
+    row_type,
+    vector_type,
+)
 from tuner.objectives import draws
 from tuner.objectives.two_outcomes import BLOCK, SIGNATURE
 from tuner.unit import entry, inner
-
-
-def _array(kind, dimensions=1, readonly=True):
-    return types.Array(kind, dimensions, "C", readonly=readonly)
-
-
-index_type, count_type, row_type = _array(types.uint16), _array(types.int8), _array(types.int64)
-phase_type, outcome_type = _array(types.uint8), _array(types.float32)
-ranges_type = types.Array(types.int64, 2, "C")
-vector_type, matrix_type = types.Array(types.float64, 1, "C"), types.Array(types.float64, 2, "C")
-cube_type = types.Array(types.float64, 3, "C")
-order_type = types.Array(types.int64, 1, "C")
 
 # unsigned places: a signed one is tested for being negative at every access
 ZERO, ONE, TWO, THREE, FOUR = (np.uint64(n) for n in range(5))
@@ -217,18 +217,6 @@ def range_scores(index, count, row, phase, ranges, place, base, terms, last, pha
                         line[last + 1] += terms[2, position - base] * share
                     for k in range(np.uint64(row[position]), np.uint64(row[position + 1])):
                         line[index[k]] += error * share * count[k]
-
-
-@entry(types.void(index_type, count_type, row_type, phase_type, ranges_type, types.Array(types.int64, 2, "C"),
-                  types.Array(types.int64, 2, "C")))
-def column_use(index, count, row, phase, ranges, positions, total):
-    """Add, per phase and column, how many positions the column applies to and the sum of the absolute counts."""
-    for r in range(len(ranges)):
-        for position in range(ranges[r, 0], ranges[r, 1]):
-            applies, sums = positions[phase[position]], total[phase[position]]
-            for k in range(np.uint64(row[position]), np.uint64(row[position + 1])):
-                applies[index[k]] += 1
-                sums[index[k]] += abs(count[k])
 
 
 @entry(types.void(index_type, count_type, row_type, phase_type, outcome_type, outcome_type, matrix_type, ranges_type,

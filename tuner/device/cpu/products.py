@@ -11,7 +11,7 @@ from collections.abc import Iterable
 import numpy as np
 from numba.core import types
 
-from tuner.device.cpu.kernels import matrix_type, order_type, ranges_type, vector_type
+from tuner.datasets.array_types import matrix_type, order_type, ranges_type, vector_type
 from tuner.unit import entry
 
 FREQUENT = 0.2  # of the vectors: a dense product does some twenty times as many steps a second

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numba.core import types
 
-from tuner.device.cpu.kernels import (
+from tuner.datasets.array_types import (
     count_type,
     index_type,
     matrix_type,

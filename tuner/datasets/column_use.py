@@ -1,0 +1,42 @@
+"""How often each column of a dataset applies, phase by phase."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba.core import types
+
+from tuner.datasets.array_types import count_type, index_type, phase_type, ranges_type, row_type
+from tuner.datasets.dataset import Dataset
+from tuner.datasets.ranges import ahead
+from tuner.parallel import in_order
+from tuner.unit import entry
+
+uses_type = types.Array(types.int64, 2, "C")
+
+
+@entry(types.void(index_type, count_type, row_type, phase_type, ranges_type, uses_type, uses_type))
+def column_use(index, count, row, phase, ranges, positions, total):
+    """Add, per phase and column, how many positions the column applies to and the sum of the absolute counts."""
+    for r in range(len(ranges)):
+        for position in range(ranges[r, 0], ranges[r, 1]):
+            applies, sums = positions[phase[position]], total[phase[position]]
+            for k in range(np.uint64(row[position]), np.uint64(row[position + 1])):
+                applies[index[k]] += 1
+                sums[index[k]] += abs(count[k])
+
+
+def use_of(data: Dataset, ranges: np.ndarray, phases: int, workers: int) -> tuple[np.ndarray, np.ndarray]:
+    """Per phase and column (phases + 1, columns): positions that it applies to, and the sum of absolute counts."""
+    shape = (phases + 1, data.columns)
+
+    def work(piece: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        positions, total = np.zeros(shape, np.int64), np.zeros(shape, np.int64)
+        column_use(data.index, data.count, data.row, data.phase, piece, positions, total)
+        return positions, total
+
+    positions, total = np.zeros(shape, np.int64), np.zeros(shape, np.int64)
+    for some, counts in in_order(work, ahead(data, ranges), workers):
+        positions += some
+        total += counts
+        data.release()
+    return positions, total
