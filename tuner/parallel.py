@@ -1,36 +1,127 @@
-"""Work on the pieces of a whole by several threads, its results in the order of the pieces.
+"""Work on threads: compiled passes and searches release Python's lock.
 
-Compiled passes release Python's lock. What comes of it does not depend on the number of threads: each piece has sums of its
-own, and they are added in their order.
+`Threads` is the one executor: tasks go in, results come out as they are ready, and each thread has a state that it alone
+uses. `in_order` builds on it: results in the order of the tasks, so that sums do not depend on the number of threads.
 """
 
 from __future__ import annotations
 
+import itertools
 import os
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from typing import TypeVar
+import queue
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Generic, TypeVar
 
-Piece = TypeVar("Piece")
-Done = TypeVar("Done")
+State = TypeVar("State")
+Task = TypeVar("Task")
+Result = TypeVar("Result")
+
+POLL_SECONDS = 0.1
+END_SECONDS = 15.0  # for threads to end once their work is aborted
 
 
-def processors() -> int:
-    """Those that this process may use."""
+def available_cpus() -> int:
+    """The number of CPUs that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def in_order(work: Callable[[Piece], Done], pieces: Iterable[Piece], workers: int) -> Iterator[Done]:
-    """work(piece) for one piece after another; a few are ahead of the one whose result is taken, so that memory is bounded."""
+class Threads(Generic[State, Task, Result]):
+    """Threads that call work(state, task), one thread for each state. A result of None means that the work was aborted.
+
+    Use as a context manager. Leaving it drops tasks that nobody has begun, calls `abort` with each state, again and again
+    until the thread has ended, then `close`. `stop` is set from then on, for work that asks.
+    """
+
+    def __init__(self, work: Callable[[State, Task], Result | None], states: Sequence[State],
+                 abort: Callable[[State], None] = lambda state: None, close: Callable[[State], None] = lambda state: None,
+                 stop: threading.Event | None = None) -> None:
+        self._work, self._states, self._abort, self._close = work, states, abort, close
+        self._stop = threading.Event() if stop is None else stop
+        self._tasks: queue.SimpleQueue[tuple[Task] | None] = queue.SimpleQueue()
+        self._results: queue.SimpleQueue[tuple[Result | None, BaseException | None]] = queue.SimpleQueue()
+        self._threads: list[threading.Thread] = []
+        self.pending = 0  # tasks without a result yet
+
+    def __enter__(self) -> Threads[State, Task, Result]:
+        self._threads = [threading.Thread(target=self._run, args=(state,), daemon=True) for state in self._states]
+        for thread in self._threads:
+            thread.start()
+        return self
+
+    def __exit__(self, *problem: object) -> None:
+        self.end()
+
+    def submit(self, task: Task) -> None:
+        """Have a task done by the next thread that is free."""
+        self.pending += 1
+        self._tasks.put((task,))
+
+    def completed(self, interrupted: threading.Event | None = None) -> Iterator[Result]:
+        """Results as they come, until none is pending; more tasks may be submitted meanwhile. What a task raises is raised
+        here. Once `interrupted`, all work is aborted, and what was ready by then comes last."""
+        while self.pending:
+            if interrupted is not None and interrupted.is_set():
+                self.end()
+                yield from self._ready()
+                return
+            try:
+                result, problem = self._results.get(timeout=None if interrupted is None else POLL_SECONDS)
+            except queue.Empty:
+                continue
+            self.pending -= 1
+            if problem is not None:
+                raise problem
+            if result is not None:
+                yield result
+
+    def end(self) -> None:
+        """Abort all work and wait for the threads to end."""
+        if not self._threads:
+            return
+        self._stop.set()
+        for _ in self._threads:
+            self._tasks.put(None)
+        deadline = time.monotonic() + END_SECONDS
+        for thread, state in zip(self._threads, self._states, strict=True):
+            while thread.is_alive() and time.monotonic() < deadline:
+                self._abort(state)  # again: a search may begin between the flag and the first time
+                thread.join(0.05)
+            if not thread.is_alive():
+                self._close(state)
+        self._threads = []
+
+    def _run(self, state: State) -> None:
+        while not self._stop.is_set() and (entry := self._tasks.get()) is not None:
+            if self._stop.is_set():
+                return
+            try:
+                self._results.put((self._work(state, *entry), None))
+            except BaseException as problem:  # raised by `completed`, in the thread that waits
+                self._results.put((None, problem))
+
+    def _ready(self) -> Iterator[Result]:
+        while not self._results.empty():
+            result, problem = self._results.get()
+            if problem is None and result is not None:
+                yield result
+
+
+def in_order(work: Callable[[Task], Result], tasks: Iterable[Task], workers: int) -> Iterator[Result]:
+    """work(task) for one task after another, by `workers` threads; few are ahead of the one whose result is taken, so that
+    memory is bounded."""
     if workers < 2:
-        yield from map(work, pieces)
+        yield from map(work, tasks)
         return
-    with ThreadPoolExecutor(workers) as pool:
-        ahead: deque = deque()
-        for piece in pieces:
-            ahead.append(pool.submit(work, piece))
-            if len(ahead) > workers:
-                yield ahead.popleft().result()
-        while ahead:
-            yield ahead.popleft().result()
+    with Threads(lambda _, task: (task[0], work(task[1])), [None] * workers) as threads:
+        waiting, done, wanted = enumerate(tasks), {}, 0
+        for task in itertools.islice(waiting, workers + 1):
+            threads.submit(task)
+        for number, result in threads.completed():
+            done[number] = result
+            while wanted in done:
+                yield done.pop(wanted)
+                wanted += 1
+                for task in itertools.islice(waiting, 1):
+                    threads.submit(task)

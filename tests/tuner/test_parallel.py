@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from tuner.parallel import in_order
+from tuner.parallel import Threads, in_order
 
 
 @pytest.mark.parametrize("workers", [1, 3])
@@ -32,3 +32,62 @@ def test_results_come_in_order_and_few_pieces_are_taken_ahead(workers):
 def test_what_goes_wrong_in_a_thread_is_raised(workers):
     with pytest.raises(ZeroDivisionError):
         list(in_order(lambda number: 1 // (number - 3), range(9), workers))
+
+
+def test_each_state_is_used_by_one_thread_and_what_is_submitted_meanwhile_is_done():
+    used: dict[str, set[int]] = {"a": set(), "b": set()}
+
+    def work(state: str, task: int) -> int:
+        used[state].add(threading.get_ident())
+        time.sleep(0.001)
+        return task
+
+    found = []
+    with Threads(work, list(used)) as threads:
+        for task in range(4):
+            threads.submit(task)
+        for result in threads.completed():
+            found.append(result)
+            if result < 40:
+                threads.submit(result + 10)
+    assert sorted(found) == sorted(start + 10 * step for start in range(4) for step in range(5))
+    assert all(len(idents) == 1 for idents in used.values())
+
+
+def test_an_interrupt_aborts_what_is_running_and_closes_every_state():
+    interrupted, release = threading.Event(), [threading.Event(), threading.Event()]
+    aborted, closed, ended = set(), set(), set()
+
+    def work(state: int, task: int) -> int | None:
+        if task == 0:
+            return 7
+        interrupted.set()
+        release[state].wait()
+        ended.add(state)
+        return None
+
+    def abort(state: int) -> None:
+        aborted.add(state)
+        release[state].set()
+
+    with Threads(work, range(2), abort, closed.add) as threads:
+        for task in range(9):
+            threads.submit(task)
+        assert list(threads.completed(interrupted)) == [7]
+    assert ended <= aborted and closed == {0, 1}
+
+
+def test_leaving_early_drops_tasks_that_nobody_has_begun():
+    begun, go_on = [], threading.Event()
+
+    def work(state: None, task: int) -> int:
+        begun.append(task)
+        if task:
+            go_on.wait()
+        return task
+
+    with Threads(work, [None], lambda state: go_on.set()) as threads:
+        for task in range(1000):
+            threads.submit(task)
+        assert next(threads.completed()) == 0
+    assert len(begun) <= 2

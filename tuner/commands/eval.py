@@ -7,7 +7,7 @@ import os
 from typing import TYPE_CHECKING
 
 from tuner.commands.options import add_device_option, add_term_options
-from tuner.parallel import processors
+from tuner.parallel import available_cpus
 
 if TYPE_CHECKING:
     from tuner.engine.engine import Engine
@@ -53,7 +53,7 @@ def _scores(engine: Engine, parameters: Parameters, source: str, arguments: argp
     from tuner.device.choose import device_named
     from tuner.engine.evaluate_file import scores_of
 
-    found, workers = [], processors()
+    found, workers = [], available_cpus()
     for scores in scores_of(engine, parameters, source, workers, device_named(arguments.device, workers)):
         if arguments.json:
             found += [round(score, 2) for score in scores.tolist()]

@@ -11,7 +11,7 @@ import os
 from pathlib import Path
 
 from tuner.commands.options import add_term_options, at_least_one, count, positive, require_nothing_else, tell
-from tuner.parallel import processors
+from tuner.parallel import available_cpus
 
 EXAMPLE = """example:
   tuner match learned.yaml classic --depth 4 --games 400 --pgn games.pgn
@@ -59,7 +59,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                        help="movenumber=40 movecount=8 score=20: a draw that both have seen for so long (default: off)")
     group.add_argument("--seed", type=count, default=1, metavar="N", help="of everything random (default: 1)")
     group = parser.add_argument_group("work")
-    group.add_argument("--concurrency", type=at_least_one, default=processors(), metavar="N",
+    group.add_argument("--concurrency", type=at_least_one, default=available_cpus(), metavar="N",
                        help="games at once (default: the processors that there are)")
     group.add_argument("--pgn", metavar="OUT", help="write the games to this file")
     group.add_argument("--run", metavar="DIR", help="keep everything in this folder, to go on after any interruption")

@@ -24,7 +24,7 @@ from tuner.commands.options import (
     tell,
     unit,
 )
-from tuner.parallel import processors
+from tuner.parallel import available_cpus
 
 EXAMPLE = """example:
   tuner selfplay --lambda 0.7                                  from bare piece values, 1,000 games
@@ -82,7 +82,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_term_options(parser)
     group = parser.add_argument_group("work")
     group.add_argument("--seed", type=count, default=1, metavar="N", help="of everything random (default: 1)")
-    group.add_argument("--workers", type=at_least_one, default=processors(), metavar="N",
+    group.add_argument("--workers", type=at_least_one, default=available_cpus(), metavar="N",
                        help="threads that play; changes nothing about the result (default: the processors that there are)")
     group.add_argument("--run", metavar="DIR", help="the folder (default: selfplay-1, or the next that is free)")
     group.add_argument("--resume", metavar="DIR", help="go on with the run in this folder; --games N sets a new end")

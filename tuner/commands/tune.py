@@ -19,7 +19,7 @@ from tuner.commands.options import (
     share,
     unit,
 )
-from tuner.parallel import processors
+from tuner.parallel import available_cpus
 
 EXAMPLE = """example:
   tuner tune classic games.pgn.zst -o learned.yaml
@@ -44,7 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--rounds", type=at_least_one, metavar="N",
                        help="search again with what was learned, at most so often in all, while that changes much (default: "
                             "rootstrap 1, td-leaf 3)")
-    group.add_argument("--workers", type=at_least_one, default=processors(), metavar="N",
+    group.add_argument("--workers", type=at_least_one, default=available_cpus(), metavar="N",
                        help="threads that search; changes nothing about the result (default: the processors that there are)")
     add_device_option(group, "auto", "where passes over the data run")
     group.add_argument("--loss", choices=("cross-entropy", "mse", "ordered", "davidson", "draws"),

@@ -10,7 +10,7 @@ import numpy as np
 
 from games.streams import InputError
 from tuner.datasets.array_files import HEADER, PART
-from tuner.parallel import in_order, processors
+from tuner.parallel import available_cpus, in_order
 
 if TYPE_CHECKING:
     from tuner.datasets.dataset import Dataset
@@ -59,7 +59,7 @@ def _check(data: Dataset, name: str, checks: list[int] | None, wrong: Callable[[
             data.prefetch_bytes(name, part * PART, (part + 1) * PART)
             yield part
 
-    for found in in_order(problem, ahead(), processors()):
+    for found in in_order(problem, ahead(), available_cpus()):
         if found:
             raise InputError(f"{data.path / name}.npy: {found}; {AGAIN}")
         data.release()

@@ -7,7 +7,7 @@ import numpy as np
 from tuner.datasets.column_use import use_of
 from tuner.datasets.dataset import Dataset
 from tuner.datasets.ranges import BLOCK
-from tuner.parallel import processors
+from tuner.parallel import available_cpus
 from tuner.parameters.layout import Layout
 
 BINS = 4  # of the phase
@@ -31,7 +31,7 @@ def summarise(data: Dataset, layout: Layout) -> dict:
     by_game = np.bincount(_kind(data.outcome[data.first[:-1][np.diff(data.first) > 0]]), minlength=len(KINDS))
     positions = by_phase.sum(axis=1)
     phase_sum = int(positions @ np.arange(phases + 1))
-    use = use_of(data, np.array([[0, data.positions]]), phases, processors())[0].sum(axis=0)
+    use = use_of(data, np.array([[0, data.positions]]), phases, available_cpus())[0].sum(axis=0)
     labels = layout.labels()
     never = {place.path: int((use[place.columns] == 0).sum()) for place in layout.places}
     return {

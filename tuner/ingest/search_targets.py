@@ -7,7 +7,6 @@ Silver, Uther and Blair 2009) solved by regression.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -18,6 +17,7 @@ from games.search.searcher import Limits, Searcher
 from tuner.engine.engine import Engine
 from tuner.engine.leaves import known_values, leaf_of
 from tuner.objectives.temporal import TemporalData, decays, differences, errors
+from tuner.parallel import Threads
 from tuner.parameters.parameters import Parameters
 
 MEGABYTES = 1
@@ -36,29 +36,18 @@ class Searchers:
         A searcher's memory is emptied before each game, so that the number of threads changes nothing.
         """
         ends = np.append(batch.first[1:], len(batch.positions))
-        games = iter(list(zip(batch.first.tolist(), ends.tolist(), strict=True)))
-        lock, problems = threading.Lock(), []
 
-        def run(searcher: Searcher) -> None:
-            try:
-                while not problems:
-                    with lock:
-                        game = next(games, None)
-                    if game is None:
-                        return
-                    searcher.clear()
-                    for place in range(*game):
-                        work(searcher, place)
-            except BaseException as problem:  # raised below, in the thread that waits
-                problems.append(problem)
+        def run(searcher: Searcher, game: tuple[int, int]) -> bool:
+            searcher.clear()
+            for place in range(*game):
+                work(searcher, place)
+            return True
 
-        threads = [threading.Thread(target=run, args=(searcher,), daemon=True) for searcher in self._searchers]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        if problems:
-            raise problems[0]
+        with Threads(run, self._searchers) as threads:
+            for game in zip(batch.first.tolist(), ends.tolist(), strict=True):
+                threads.submit(game)
+            for _ in threads.completed():
+                pass
 
 
 def search_values(engine: Engine, parameters: Parameters, depth: int, workers: int) -> Callable[[PositionBatch], np.ndarray]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import queue
+import itertools
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -13,9 +13,7 @@ from games.record import Game
 from tuner.match.entrants import Entrant
 from tuner.match.loop import Abandoned, Rules, Table
 from tuner.match.openings import Opening
-
-POLL_SECONDS = 0.1
-END_SECONDS = 15.0  # that threads get to end in
+from tuner.parallel import Threads
 
 
 @dataclass(frozen=True)
@@ -69,7 +67,6 @@ class Schedule:
         self._game, self._rules, self._legs, self._opening = game, rules, legs, opening
         self._seed, self._keep_text = seed, keep_text
         self._stop = threading.Event()
-        self._results: queue.SimpleQueue[Pair | BaseException | None] = queue.SimpleQueue()
         self._date = time.strftime("%Y.%m.%d")
 
     def play(self, tasks: Iterator[tuple[int, int]], threads: int, first: Seats, interrupted: threading.Event) -> Iterator[Pair]:
@@ -77,61 +74,24 @@ class Schedule:
 
         Closing the generator stops all games. `first` is a seat with players that are there already.
         """
-        lock = threading.Lock()
         seats = [first, *(Seats() for _ in range(threads - 1))]
+        with Threads(self._pair, seats, Seats.abort, Seats.close, self._stop) as executor:
+            for task in itertools.islice(tasks, threads):
+                executor.submit(task)
+            for pair in executor.completed(interrupted):
+                yield pair
+                for task in itertools.islice(tasks, 1):
+                    executor.submit(task)
 
-        def next_task() -> tuple[int, int] | None:
-            with lock:
-                return next(tasks, None)
-
-        def work(seat: Seats) -> None:
-            try:
-                table = Table(self._game, self._rules, self._stop)
-                while not self._stop.is_set() and (task := next_task()) is not None:
-                    self._results.put(self._pair(table, seat, *task))
-            except Abandoned:
-                pass
-            except BaseException as problem:  # handed to the main thread, which raises it
-                self._results.put(problem)
-            finally:
-                self._results.put(None)
-
-        workers = [threading.Thread(target=work, args=(seat,), daemon=True) for seat in seats]
-        for worker in workers:
-            worker.start()
-        running = len(workers)
+    def _pair(self, seat: Seats, task: tuple[int, int]) -> Pair | None:
         try:
-            while running and not interrupted.is_set():
-                try:
-                    found = self._results.get(timeout=POLL_SECONDS)
-                except queue.Empty:
-                    continue
-                if found is None:
-                    running -= 1
-                elif isinstance(found, BaseException):
-                    raise found
-                else:
-                    yield found
-        finally:
-            self._end(workers, seats)
-        while not self._results.empty():  # pairs that ended while it was being interrupted
-            found = self._results.get()
-            if isinstance(found, Pair):
-                yield found
+            return self._played(seat, *task)
+        except Abandoned:
+            return None
 
-    def _end(self, workers: list[threading.Thread], seats: list[Seats]) -> None:
-        self._stop.set()
-        deadline = time.monotonic() + END_SECONDS
-        for worker, seat in zip(workers, seats, strict=True):
-            while worker.is_alive() and time.monotonic() < deadline:
-                seat.abort()  # again: a search may begin between the flag and the first time
-                worker.join(0.05)
-            if not worker.is_alive():
-                seat.close()
-
-    def _pair(self, table: Table, seat: Seats, leg: int, number: int) -> Pair:
+    def _played(self, seat: Seats, leg: int, number: int) -> Pair:
         opening = self._opening(number)
-        sides = self._legs[leg]
+        sides, table = self._legs[leg], Table(self._game, self._rules, self._stop)
         outcomes, ends, plies, reasons, forfeits, texts = [], [], [], [], [], []
         for turn in (0, 1):
             order = (turn, 1 - turn)  # who has the first move: a, then b

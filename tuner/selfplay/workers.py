@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import queue
 import random
 import threading
 from collections.abc import Callable, Iterator
@@ -10,13 +9,12 @@ from collections.abc import Callable, Iterator
 from games.contest import Player
 from games.search.searcher import Searcher
 from tuner.match.openings import Opening
+from tuner.parallel import Threads
 from tuner.parameters.parameters import Parameters
 from tuner.selfplay.learner import Learner, spacing_at
 from tuner.selfplay.play import Episode, Plan, play_episode
 
 SELF, PAST = "self", "past"
-POLL_SECONDS = 0.1
-END_SECONDS = 15.0  # that threads get to end in
 
 
 class Seat:
@@ -72,36 +70,22 @@ class Seat:
 
 
 class Workers:
-    """Plays games on threads, batch after batch. Batch b is played with the weights after b - lag batches, so that nobody
-    waits for the last game of a batch, and the games are the same for any number of threads."""
+    """Plays games on threads, batch after batch. Batch b is played with the weights after b - lag batches, so that threads do
+    not idle while the last games of a batch are played, and the games are the same for any number of threads."""
 
     def __init__(self, learner: Learner, plan: Plan, opening: Callable[[int], Opening], seats: list[Seat]) -> None:
-        self._learner, self._plan, self._opening, self._seats = learner, plan, opening, seats
+        self._learner, self._plan, self._opening = learner, plan, opening
         self._settings = learner.settings
         self._stop = threading.Event()
-        self._ready = threading.Condition()
-        self._next = learner.batches * self._settings.batch
-        self._results: queue.SimpleQueue[Episode | BaseException] = queue.SimpleQueue()
-        self._threads = [threading.Thread(target=self._work, args=(seat,), daemon=True) for seat in seats]
+        self._threads = Threads(self._play, seats, Seat.abort, Seat.close, self._stop)
 
     def __enter__(self) -> Workers:
-        for thread in self._threads:
-            thread.start()
+        self._threads.__enter__()
         return self
 
     def __exit__(self, *problem: object) -> None:
         """Break off all games."""
-        self._stop.set()
-        with self._ready:
-            self._ready.notify_all()
-        for thread, seat in zip(self._threads, self._seats, strict=True):
-            left = END_SECONDS
-            while thread.is_alive() and left > 0:
-                seat.abort()  # again: a search may begin between the flag and the first time
-                thread.join(POLL_SECONDS)
-                left -= POLL_SECONDS
-            if not thread.is_alive():
-                seat.close()
+        self._threads.end()
 
     def version(self, batch: int) -> int:
         """After how many batches the weights are that play a batch."""
@@ -109,44 +93,22 @@ class Workers:
 
     def batches(self, interrupted: threading.Event) -> Iterator[list[Episode]]:
         """The games of one batch after another, in their order; the learner has to learn from each before the next."""
-        size, total = self._settings.batch, self._settings.games
+        games = [range(first, min(self._settings.games, first + self._settings.batch))
+                 for first in range(0, self._settings.games, self._settings.batch)]
         found: dict[int, Episode] = {}
-        for batch in range(self._learner.batches, -(-total // size)):
-            wanted = range(batch * size, min(total, (batch + 1) * size))
-            with self._ready:
-                self._ready.notify_all()  # the learner has got so far
-            while not all(number in found for number in wanted):
-                if interrupted.is_set():
+        completed = self._threads.completed(interrupted)
+        submitted = self._learner.batches
+        for batch in range(self._learner.batches, len(games)):
+            while submitted < len(games) and self.version(submitted) <= self._learner.batches:
+                for number in games[submitted]:
+                    self._threads.submit(number)
+                submitted += 1
+            while not all(number in found for number in games[batch]):
+                episode = next(completed, None)
+                if episode is None or interrupted.is_set():
                     return
-                try:
-                    result = self._results.get(timeout=POLL_SECONDS)
-                except queue.Empty:
-                    continue
-                if isinstance(result, BaseException):
-                    raise result
-                found[result.number] = result
-            yield [found.pop(number) for number in wanted]
-
-    def _work(self, seat: Seat) -> None:
-        try:
-            while (number := self._take()) is not None:
-                episode = self._play(seat, number)
-                if episode is None:
-                    return
-                self._results.put(episode)
-        except BaseException as problem:  # handed to the main thread, which raises it
-            self._results.put(problem)
-
-    def _take(self) -> int | None:
-        """The next game, once there are weights to play it with."""
-        with self._ready:
-            number = self._next
-            if number >= self._settings.games:
-                return None
-            self._next += 1
-            self._ready.wait_for(lambda: self._stop.is_set()
-                                 or self._learner.batches >= self.version(number // self._settings.batch))
-            return None if self._stop.is_set() else number
+                found[episode.number] = episode
+            yield [found.pop(number) for number in games[batch]]
 
     def _play(self, seat: Seat, number: int) -> Episode | None:
         settings = self._settings

@@ -15,7 +15,7 @@ from games.streams import InputError
 from tuner.datasets.dataset import Dataset
 from tuner.device.gpu.chunk import Chosen, Chunk, Packed, arranged, choose
 from tuner.device.gpu.library import SHARED_BYTES, Library
-from tuner.parallel import in_order, processors
+from tuner.parallel import available_cpus, in_order
 
 STAYING, PASSING = 1 << 23, 1 << 22  # positions of a chunk that stays on the card, or goes through a buffer
 NONZEROS = 1 << 30  # of a chunk; more of any of these only where a single game has them
@@ -147,7 +147,7 @@ def read(data: Dataset, a: int, b: int, hosts: Sequence[np.ndarray]) -> None:
         def work(some: slice, host: np.ndarray = host, source: np.ndarray = source) -> None:
             host[some] = source[some]
 
-        for _ in in_order(work, pieces(), processors()):
+        for _ in in_order(work, pieces(), available_cpus()):
             pass
 
 

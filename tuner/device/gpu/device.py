@@ -19,7 +19,7 @@ from tuner.device.gpu.chunk import Chosen, Chunk, Packed, arranged
 from tuner.device.gpu.chunks import Chunks
 from tuner.device.gpu.library import SHARED_BYTES, THREADS, Library
 from tuner.objectives.temporal import TemporalData
-from tuner.parallel import processors
+from tuner.parallel import available_cpus
 
 OBJECTIVE_NUMBERS = {"cross-entropy": 0, "mse": 1, "ordered": 2, "davidson": 3}
 WARPS, GROUPS = THREADS // 32, THREADS // 4  # of a block: positions that it takes by warps, or by four lanes
@@ -34,7 +34,7 @@ class Gpu:
     """One card, by CuPy."""
 
     def __init__(self, library: Library, name: str) -> None:
-        self.name, self.workers = f"gpu ({name})", processors()
+        self.name, self.workers = f"gpu ({name})", available_cpus()
         self._library = library
         self._chunks = Chunks(library)
 
