@@ -8,7 +8,7 @@ SOURCES = [
     *jit.modules("tuner", "unit"),
     *jit.modules("tuner.datasets", "array_types column_use"),
     *jit.modules("tuner.device.cpu", "kernels products temporal_kernels"),
-    *jit.modules("tuner.objectives", "draws exponential two_outcomes"),
+    *jit.modules("tuner.objectives", "base cross_entropy davidson exponential ordered squared_error"),
 ]
 TUNER = jit.Unit("tuner", lambda: SOURCES)
 inner = TUNER.inner

@@ -11,7 +11,7 @@ from tests.tuner.support import PHASES, SCALE, flat_layout
 from tuner.datasets.dataset import Dataset
 from tuner.fit.regression import FitOptions, FitResult, fit
 from tuner.fit.temporal import fit_temporal
-from tuner.objectives.draws import DRAW_MODELS, chances_of
+from tuner.objectives.table import DRAW_MODELS, OBJECTIVES
 from tuner.objectives.temporal import TemporalData
 from tuner.parameters.parameters import Parameters
 
@@ -39,7 +39,7 @@ def chances(loss: str, coefficients: np.ndarray) -> np.ndarray:
     """(n, 3) of loss, draw, win."""
     evaluation = coefficients @ WEIGHTS
     if loss in DRAW_MODELS:
-        return chances_of(loss, SCALE, evaluation, np.full(len(evaluation), WIDTH))
+        return OBJECTIVES[loss].probabilities(SCALE, evaluation, np.full(len(evaluation), WIDTH))
     p = 0.5 + 0.5 * np.tanh(SCALE * evaluation)
     return np.stack([1 - p, np.zeros(len(p)), p], axis=1)
 

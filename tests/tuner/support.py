@@ -12,6 +12,7 @@ from tuner.device.cpu import device
 from tuner.fit.learners import LEARNERS
 from tuner.fit.learners.base import LearnerOptions, Record
 from tuner.fit.problem import Problem
+from tuner.objectives.table import OBJECTIVES
 from tuner.parameters.layout import Layout, Place
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -110,7 +111,7 @@ def problem_of(sample: Sample, stages: int = 2, objective: str = "cross-entropy"
     parts |= {name: np.broadcast_to(value, shape).copy() for name, value in changes.items() if name != "design_effect"}
     parts.setdefault("mean", parts["start"])
     games = np.arange(sample.data.games) if games is None else games
-    return Problem(sample.data, games, PHASES, objective, scale, **parts,
+    return Problem(sample.data, games, PHASES, OBJECTIVES[objective], scale, **parts,
                    **{name: value for name, value in changes.items() if name == "design_effect"})
 
 

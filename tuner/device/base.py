@@ -7,6 +7,7 @@ from typing import Protocol
 import numpy as np
 
 from tuner.datasets.dataset import Dataset
+from tuner.objectives.base import Objective
 from tuner.objectives.temporal import TemporalData
 
 
@@ -19,12 +20,10 @@ class Model(Protocol):
     data: Dataset
     games: np.ndarray
     phases: int
-    objective: str
+    objective: Objective
     scale: float
     stages: int
-    draws: bool
     free: np.ndarray
-    address: int
     shares: np.ndarray
     groups: tuple[np.ndarray, np.ndarray]
     by_group: np.ndarray

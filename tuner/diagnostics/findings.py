@@ -12,6 +12,7 @@ from tuner.diagnostics.validation import Change, calibration, change_of_loss
 from tuner.fit.problem import Problem
 from tuner.fit.regression import FitResult
 from tuner.fit.standard_errors import Uncertainty, ratios
+from tuner.objectives.cross_entropy import CROSS_ENTROPY
 from tuner.parameters.layout import Layout
 from tuner.statistics.intervals import FEW_GAMES
 
@@ -36,7 +37,7 @@ def results_problems(result: FitResult, results: np.ndarray | None) -> tuple[Pro
     where the fit's own outcomes are the results."""
     if results is None:
         return None
-    return tuple(part and replace(part, data=replace(part.data, outcome=results), objective="cross-entropy")
+    return tuple(part and replace(part, data=replace(part.data, outcome=results), objective=CROSS_ENTROPY)
                  for part in (result.problem, result.held_out))
 
 
@@ -64,7 +65,7 @@ def draws_of(result: FitResult, stages: tuple[str, ...]) -> dict | None:
     if result.width is None:
         return None
     errors = result.uncertainty.standard_errors[:, -1] if result.uncertainty else [math.nan] * len(stages)
-    return {"model": result.problem.objective, "scale": round(result.problem.scale, 8),
+    return {"model": result.problem.objective.name, "scale": round(result.problem.scale, 8),
             "width": {stage: round(float(width), 2) for stage, width in zip(stages, result.width, strict=True)},
             "errors": {stage: _known(error, 2) for stage, error in zip(stages, errors, strict=True)}}
 

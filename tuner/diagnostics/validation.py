@@ -9,8 +9,6 @@ import numpy as np
 
 from tuner.datasets.ranges import ahead
 from tuner.fit.problem import Problem
-from tuner.objectives.draws import chances_of
-from tuner.objectives.two_outcomes import loss_of
 from tuner.statistics.intervals import quantile
 
 BINS = 20
@@ -41,14 +39,10 @@ def looks(problem: Problem, weights: np.ndarray, games: np.ndarray) -> Iterator[
         place = np.repeat(piece[:, 1] - np.cumsum(sizes), sizes) + np.arange(sizes.sum())
         evaluation = problem.evaluations(weights, piece)
         outcome = problem.data.outcome[place].astype(float)
-        if problem.draws:
-            width = weights[:, -1] @ problem.shares[:, problem.data.phase[place]]
-            chances = chances_of(problem.objective, problem.scale, evaluation, width)
-            counted = np.stack([np.maximum(-outcome, 0), 1 - np.abs(outcome), np.maximum(outcome, 0)], axis=1)
-            yield Look(place, chances[:, 2] + chances[:, 1] / 2, -(counted * np.log(np.maximum(chances, 1e-300))).sum(axis=1))
-        else:
-            yield Look(place, 0.5 + 0.5 * np.tanh(problem.scale * evaluation),
-                       loss_of(problem.objective, problem.scale, evaluation, outcome))
+        objective, scale = problem.objective, problem.scale
+        width = weights[:, -1] @ problem.shares[:, problem.data.phase[place]]  # of a draw, if the loss has such
+        yield Look(place, objective.expected_score(scale, evaluation, width),
+                   objective.loss(scale, evaluation, width, outcome))
         problem.data.release()
 
 

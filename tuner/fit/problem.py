@@ -19,8 +19,7 @@ from tuner.datasets.dataset import Dataset
 from tuner.datasets.ranges import ahead, ranges_of, whole_games
 from tuner.device.base import Device
 from tuner.device.cpu.device import CPU
-from tuner.objectives.draws import DRAW_MODELS
-from tuner.objectives.two_outcomes import OBJECTIVES
+from tuner.objectives.base import Objective
 from tuner.parameters.layout import shares_of
 
 REMEMBERED = 4  # losses
@@ -51,7 +50,7 @@ class Problem:
     data: Dataset
     games: np.ndarray
     phases: int
-    objective: str
+    objective: Objective
     scale: float
     start: np.ndarray
     free: np.ndarray
@@ -93,15 +92,6 @@ class Problem:
     def on(self, games: np.ndarray) -> Problem:
         """The same problem on other games of the dataset."""
         return replace(self, games=games)
-
-    @property
-    def draws(self) -> bool:
-        """Whether a draw is an outcome of its own, with a width."""
-        return self.objective in DRAW_MODELS
-
-    @property
-    def address(self) -> int:
-        return (DRAW_MODELS if self.draws else OBJECTIVES)[self.objective].address()
 
     @property
     def arrays(self) -> tuple[np.ndarray, ...]:

@@ -24,7 +24,7 @@ from tuner.fit.prior import empirical_prior
 from tuner.fit.problem import Problem
 from tuner.fit.scale import fit_scale, scale_lines
 from tuner.fit.standard_errors import Uncertainty, standard_errors
-from tuner.objectives.draws import DRAW_MODELS, NARROWEST, start_of
+from tuner.objectives.table import DRAW_MODELS, OBJECTIVES
 from tuner.parameters.layout import Layout
 from tuner.parameters.parameters import LARGEST_WEIGHT, Parameters
 
@@ -84,7 +84,7 @@ class FitResult:
     @property
     def width(self) -> np.ndarray | None:
         """(stages,) of a draw, in centipawns, if it is an outcome of its own."""
-        return self.weights[:, -1] if self.problem.draws else None
+        return self.weights[:, -1] if self.problem.objective.widths else None
 
     @property
     def games(self) -> int:
@@ -136,8 +136,8 @@ def make_problem(data: Dataset, parameters: Parameters, options: FitOptions, gam
     """The problem that these options pose, on these games; its precision is 1 / sd^2, for `empirical_prior` to weigh. With
     draws as an outcome of their own the scale grows, so that expected scores stay as steep as the given one makes them."""
     stages, columns = parameters.weights.shape
-    draws = options.loss in DRAW_MODELS
-    start = np.zeros((stages, columns + 1 + draws))
+    objective = OBJECTIVES[options.loss]
+    start = np.zeros((stages, columns + 1 + objective.widths))
     start[:, :columns] = parameters.weights
     free = np.zeros(start.shape, np.bool_)
     free[:, :columns] = ~parameters.mask((*parameters.fixed, *options.fixed))
@@ -154,13 +154,12 @@ def make_problem(data: Dataset, parameters: Parameters, options: FitOptions, gam
         precision[:, :columns][chosen] = sd**-2
         if center is not None:
             mean[:, :columns][chosen] = center
-    if draws:
-        width, growth = start_of(options.loss, _share_of_draws(data, games))
+    if objective.start:
+        width, growth = objective.start(_share_of_draws(data, games))
         scale *= growth
         start[:, -1], free[:, -1] = width / (2 * scale), True
-        if options.loss == "ordered":
-            low[:, -1] = NARROWEST / (2 * scale)
-    return Problem(data, games, phases, options.loss, scale, start, free, low, high, mean, np.where(free, precision, 0.0),
+        low[:, -1] = np.maximum(low[:, -1], objective.narrowest / (2 * scale))
+    return Problem(data, games, phases, objective, scale, start, free, low, high, mean, np.where(free, precision, 0.0),
                    device=options.device, progress=options.progress)
 
 
@@ -219,7 +218,7 @@ def fit(data: Dataset, parameters: Parameters, layout: Layout, phases: int, opti
     gauge = find_gauge(problem, matrix, layout.places)
     weights = gauge.restore(problem, weights)
     uncertainty = standard_errors(problem, weights, matrix, gauge) if options.errors else None
-    if problem.draws and options.fit_scale:  # what a centipawn means to a reader without draws
+    if problem.objective.widths and options.fit_scale:  # what a centipawn means to a reader without draws
         found = fit_scale(replace(problem, start=weights))
         scale = found.value if found else scale
     return FitResult(learned(parameters, weights, uncertainty, scale), problem, held_out, weights, matrix, gauge, uncertainty,

@@ -26,7 +26,7 @@ from tuner.fit.temporal import LEARNERS as TEMPORAL
 from tuner.ingest.build import expand
 from tuner.ingest.search_targets import Leaves, Teach, search_values, taught
 from tuner.io.files import QUIESCENCE
-from tuner.objectives.draws import DRAW_MODELS
+from tuner.objectives.table import DRAW_MODELS
 from tuner.parameters.parameters import Parameters
 from tuner.tuning.options import TuneOptions
 

@@ -47,7 +47,7 @@ def describe(start: str, output: Path, data: Dataset, options: TuneOptions, resu
         "output": str(output), **({"run": str(options.run)} if options.run else {}),
         "data": data.manifest["sources"], "method": options.method,
         **{key: value for key, value in used.items() if value not in (None, "analytic")},
-        "loss": result.problem.objective, "learner": options.learner, "iterations": len(result.history) - 1,
+        "loss": result.problem.objective.name, "learner": options.learner, "iterations": len(result.history) - 1,
         "converged": result.convergence.converged, "gradient_norm": float(f"{result.convergence.gradient_norm:.3g}"),
         "games": result.games, "positions": result.positions,
         "loss_before": known(result.loss_before), "loss_after": known(result.loss_after),
@@ -58,7 +58,7 @@ def describe(start: str, output: Path, data: Dataset, options: TuneOptions, resu
         "prior": options.prior or "none", "design_effect": round(result.design_effect, 3),
         "null_directions": result.null_directions, "never_applied": result.never_applied,
         "held_out_change": on_own, **({"evaluation_noise": round(noise, 2)} if noise is not None else {}),
-        **({"draws": draws_of(result, result.parameters.stages)} if result.problem.draws else {}),
+        **({"draws": draws_of(result, result.parameters.stages)} if result.problem.objective.widths else {}),
         "ratios": ratios_of(result.uncertainty, result.weights, result.parameters.layout),
         "advice": advice(result, change, noise, options.method),
         "compare": _command("diff", start, output, options), **(

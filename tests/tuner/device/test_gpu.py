@@ -28,13 +28,12 @@ from tuner.fit.learners.base import LearnerOptions, Record
 from tuner.fit.null_space import find_gauge
 from tuner.fit.standard_errors import standard_errors
 from tuner.fit.temporal import newton as temporal_newton
-from tuner.objectives.draws import DRAW_MODELS
+from tuner.objectives.table import OBJECTIVES
 from tuner.objectives.temporal import TemporalData
-from tuner.objectives.two_outcomes import OBJECTIVES
 
 COLUMNS = 5
 needs_compiler = pytest.mark.skipif(fake_gpu.COMPILER is None, reason="no C++ compiler; install the Debian package g++")
-KINDS = pytest.mark.parametrize(("objective", "stages"), list(itertools.product([*OBJECTIVES, *DRAW_MODELS], (1, 2))))
+KINDS = pytest.mark.parametrize(("objective", "stages"), list(itertools.product(OBJECTIVES, (1, 2))))
 HOWS = pytest.mark.parametrize("how", ["resident", "in chunks", "streamed"])
 
 
@@ -81,7 +80,7 @@ def as_it_should_stay(made: list[int], how: str) -> bool:
 
 
 def problem_on(sample, objective: str, stages: int, device):
-    shape = (stages, COLUMNS + 1 + (objective in DRAW_MODELS))
+    shape = (stages, COLUMNS + 1 + OBJECTIVES[objective].widths)
     zero = np.zeros(shape)
     return replace(problem_of(sample, stages, objective), start=zero, free=np.ones(shape, bool), low=np.full(shape, -np.inf),
                    high=np.full(shape, np.inf), mean=zero, precision=zero, device=device)

@@ -22,14 +22,13 @@ from tests.tuner.support import (
 from tuner.fit.learners import LEARNERS
 from tuner.fit.learners.base import LearnerOptions, Record
 from tuner.fit.learners.newton import newton, sample_ranges, solve
-from tuner.objectives.two_outcomes import OBJECTIVES
 
 COLUMNS = 5
 OPTIONS = {"newton": {}, "lbfgs": {"tolerance": 1e-9},
            "adam": {"iterations": 150, "batch": 1000, "learning_rate": 15.0, "final_rate": 0.003},
            "sgd": {"iterations": 300, "batch": 1000, "final_rate": 0.01}}
 EVERY_LEARNER = pytest.mark.parametrize("learner", LEARNERS)
-EVERY_OBJECTIVE = pytest.mark.parametrize("objective", OBJECTIVES)
+EVERY_OBJECTIVE = pytest.mark.parametrize("objective", ["cross-entropy", "mse"])
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ import pytest
 
 from games.jit import PLAIN
 from tests.tuner.support import SCALE, game_scores, learn, problem_of, random_coefficients, write_sample
-from tuner.objectives.draws import DRAW_MODELS, chances_of, start_of
+from tuner.objectives.table import DRAW_MODELS, OBJECTIVES
 
 MODELS = pytest.mark.parametrize("model", DRAW_MODELS)
 STEP = 1e-3
@@ -21,13 +21,13 @@ def call(model: str, evaluation: np.ndarray, width: np.ndarray, outcome: np.ndar
     kind = ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_int64, ctypes.c_double, *[ctypes.c_void_p] * 7)
     found = np.stack([evaluation, width, *np.empty((3, len(evaluation)))])
     arrays = [found[0], found[1], outcome, weight, found[2], found[3], found[4]]
-    loss = kind(DRAW_MODELS[model].address())(len(evaluation), SCALE, *(array.ctypes.data for array in arrays))
+    loss = kind(OBJECTIVES[model].block.address())(len(evaluation), SCALE, *(array.ctypes.data for array in arrays))
     return loss, found
 
 
 def plain_loss(model: str, evaluation: np.ndarray, width: np.ndarray, outcome: np.ndarray) -> np.ndarray:
     """By the definition: minus the logarithm of the outcome's probability."""
-    chances = np.log(chances_of(model, SCALE, evaluation, width))
+    chances = np.log(OBJECTIVES[model].probabilities(SCALE, evaluation, width))
     counted = np.stack([np.maximum(-outcome, 0), 1 - np.abs(outcome), np.maximum(outcome, 0)], axis=1)
     return -(counted * chances).sum(axis=1)
 
@@ -40,7 +40,7 @@ def some(n: int = 300):
 @MODELS
 def test_chances_are_those_of_the_model(model):
     evaluation, width, _ = some()
-    lost, drawn, won = chances_of(model, SCALE, evaluation, width).T
+    lost, drawn, won = OBJECTIVES[model].probabilities(SCALE, evaluation, width).T
     np.testing.assert_allclose(lost + drawn + won, 1, rtol=1e-14)
     a, t = 2 * SCALE * evaluation, 2 * SCALE * width
     if model == "ordered":  # Rao and Kupper: pi_1 / (pi_1 + theta * pi_2)
@@ -84,9 +84,9 @@ def test_numbers_far_out_stay_finite(model):
 @MODELS
 @pytest.mark.parametrize("drawn", [0.05, 0.4, 0.9])
 def test_a_fit_starts_with_the_share_of_draws_and_the_slope_of_the_score(model, drawn):
-    t, growth = start_of(model, drawn)
+    t, growth = OBJECTIVES[model].start(drawn)
     width = np.array([t / (2 * SCALE * growth)] * 2)
-    chances = chances_of(model, SCALE * growth, np.array([-0.5, 0.5]), width)
+    chances = OBJECTIVES[model].probabilities(SCALE * growth, np.array([-0.5, 0.5]), width)
     score = chances[:, 2] + chances[:, 1] / 2
     assert chances[:, 1].mean() == pytest.approx(drawn, rel=1e-5)
     assert score[1] - score[0] == pytest.approx(0.25 * 2 * SCALE, rel=1e-4)
@@ -97,7 +97,7 @@ def drawn_sample(folder, model: str, n: int = 4000):
     random = np.random.default_rng(9)
     weights = np.array([60.0, -40.0, 90.0, 25.0, 130.0])  # three columns, the intercept, the width
     coefficients = random_coefficients(random, n, 3)
-    chances = chances_of(model, SCALE, coefficients @ weights[:3] + weights[3], np.full(n, weights[4]))
+    chances = OBJECTIVES[model].probabilities(SCALE, coefficients @ weights[:3] + weights[3], np.full(n, weights[4]))
     outcome = (random.random(n)[:, None] > chances.cumsum(axis=1)).sum(axis=1) - 1.0
     return write_sample(folder / "games", coefficients, outcome, np.ones(n, np.int64)), weights
 

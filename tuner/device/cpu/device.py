@@ -37,7 +37,7 @@ class Processors:
     def loss_gradient(self, model: Model, weights: np.ndarray, ranges: np.ndarray) -> tuple[float, np.ndarray]:
         """See `Device`."""
         table, shape = model.table(weights), (model.phases + 1, weights.shape[1])
-        loss, per_phase, address = 0.0, np.zeros(shape), model.address
+        loss, per_phase, address = 0.0, np.zeros(shape), model.objective.block.address()
 
         def work(piece: np.ndarray) -> tuple[float, np.ndarray]:
             part = np.zeros(shape)
@@ -67,7 +67,7 @@ class Processors:
         """See `Device`."""
         def terms_of(piece: np.ndarray) -> tuple[int, np.ndarray]:
             base, terms = position_terms(model, weights, piece)
-            if model.draws:  # by evaluation and by width: the rows of second derivatives become products of first ones
+            if model.objective.widths:  # by evaluation and by width: the rows of second derivatives become products of first ones
                 terms[1], terms[3], terms[4] = terms[0]**2, terms[0] * terms[2], terms[2]**2
             else:
                 terms[1] = terms[0]**2
@@ -169,9 +169,9 @@ def evaluated(model: Model, weights: np.ndarray, piece: np.ndarray) -> np.ndarra
 def position_terms(model: Model, weights: np.ndarray, piece: np.ndarray) -> tuple[int, np.ndarray]:
     """`TermsOf` the objective."""
     base, size = int(piece[0, 0]), int(piece[-1, 1] - piece[0, 0])
-    terms = np.zeros((5 if model.draws else 2, size))
-    kernels.position_terms(*model.arrays, model.table(weights), model.data.columns, piece, model.address, model.scale, base,
-                          terms)
+    terms = np.zeros((5 if model.objective.widths else 2, size))
+    kernels.position_terms(*model.arrays, model.table(weights), model.data.columns, piece, model.objective.block.address(),
+                           model.scale, base, terms)
     return base, terms
 
 

@@ -3,8 +3,8 @@
 The phase takes few values, so a pass keeps one row of weights per phase (`table`) in place of one per stage: a nonzero
 then costs one multiplication, whatever the number of stages. Likewise it collects one gradient or matrix per phase and
 spreads them over the stages at the end. Column `columns` is the intercept: an advantage of the first player that is
-not part of the evaluation. Where there is one more column, it is the width of a draw, see `tuner.objectives.draws`:
-every position counts it once, and the objective is one with three outcomes.
+not part of the evaluation. Where there is one more column, it is the width of a draw (see
+`tuner.objectives.ordered`), which every position counts once.
 
 `ranges` (m, 2) int64 are the positions to visit. Only one row of the sparse matrix is looked at at a time; no dense
 copy is made.
@@ -28,8 +28,7 @@ from tuner.datasets.array_types import (
     row_type,
     vector_type,
 )
-from tuner.objectives import draws
-from tuner.objectives.two_outcomes import BLOCK, SIGNATURE
+from tuner.objectives.base import BLOCK, SIGNATURE, WIDTH_SIGNATURE
 from tuner.unit import entry, inner
 
 # unsigned places: a signed one is tested for being negative at every access
@@ -44,7 +43,7 @@ def when(condition, number):
 
 
 call_objective = jit.address_call(types.float64, SIGNATURE.args)
-call_draws = jit.address_call(types.float64, draws.SIGNATURE.args)
+call_draws = jit.address_call(types.float64, WIDTH_SIGNATURE.args)
 
 
 @jit.intrinsic(types.CPointer(types.float64), (vector_type,), lambda builder, values: builder.extract_value(values[0], 4))

@@ -18,7 +18,6 @@ from tuner.datasets.ranges import blocks, prefetch, together
 from tuner.device.base import Model, TemporalPasses
 from tuner.device.cpu.device import Processors, watched
 from tuner.objectives.temporal import TemporalData
-from tuner.objectives.two_outcomes import curvature_of, loss_of, residual_of
 from tuner.parallel import in_order
 
 PIECE = 1 << 12  # positions at once: some hundred moved weights each
@@ -69,7 +68,7 @@ class Differences(Processors):
             outcome, weight = (array[moved.place].astype(float) for array in (model.data.outcome, model.data.weight))
 
             def loss(evaluation: np.ndarray, of: np.ndarray) -> np.ndarray:
-                return weight[of] * loss_of(model.objective, model.scale, evaluation, outcome[of])
+                return weight[of] * model.objective.loss(model.scale, evaluation, 0.0, outcome[of])
 
             return (float(loss(moved.evaluation, np.arange(len(outcome))).sum()),
                     np.bincount(moved.weight, self.derivatives(moved, loss), weights.size))
@@ -86,8 +85,8 @@ class Differences(Processors):
             moved = self.moved(model, weights, piece)
             outcome, weight = (array[moved.place].astype(float) for array in (model.data.outcome, model.data.weight))
             rows = self.rows(moved, weights.size)
-            return (rows.T @ rows.multiply((weight * curvature_of(
-                model.objective, model.scale, moved.evaluation, outcome))[:, None]).tocsr()).toarray()
+            return (rows.T @ rows.multiply((weight * model.objective.curvature(
+                model.scale, moved.evaluation, 0.0, outcome))[:, None]).tocsr()).toarray()
 
         return sum(self._over(model, ranges, work), np.zeros((weights.size, weights.size)))
 
@@ -193,7 +192,7 @@ class Differences(Processors):
     def _residuals(model: Model) -> Callable[[Moved], np.ndarray]:
         def residuals(moved: Moved) -> np.ndarray:
             outcome, weight = (array[moved.place].astype(float) for array in (model.data.outcome, model.data.weight))
-            return weight * residual_of(model.objective, model.scale, moved.evaluation, outcome)
+            return weight * model.objective.residual(model.scale, moved.evaluation, 0.0, outcome)
 
         return residuals
 

@@ -17,11 +17,10 @@ from tuner.device.base import Model, TemporalPasses
 from tuner.device.cpu.device import Processors
 from tuner.device.gpu.chunk import Chosen, Chunk, Packed, arranged
 from tuner.device.gpu.chunks import Chunks
-from tuner.device.gpu.library import SHARED_BYTES, THREADS, Library
+from tuner.device.gpu.library import SHARED_BYTES, THREADS, Library, objective_number
 from tuner.objectives.temporal import TemporalData
 from tuner.parallel import available_cpus
 
-OBJECTIVE_NUMBERS = {"cross-entropy": 0, "mse": 1, "ordered": 2, "davidson": 3}
 WARPS, GROUPS = THREADS // 32, THREADS // 4  # of a block: positions that it takes by warps, or by four lanes
 ALIGNED = 8  # numbers of a row
 ROWS_BYTES = 1 << 29  # of rows written out at once
@@ -49,12 +48,12 @@ class Gpu:
         gradient, loss = arrays.zeros(table.shape), arrays.zeros(1)
         sums, total = arrays.zeros(table.shape, np.int64), arrays.zeros(1, np.int64)
         for chunk, chosen in self.watched(model, ranges):
-            n, largest = len(chosen.order), self._chunks.heaviest * 2 * model.scale  # a residual is at most this
+            n, largest = len(chosen.order), self._chunks.heaviest * model.objective.largest_residual * model.scale
             tile = (2.0**TILE_BITS - 1 - chosen.largest) / (chosen.largest * largest)  # each is rounded by less than one
             units = tuple(map(np.float64, (tile, _unit(1000 * n * largest), _unit(1000 * n * self._chunks.heaviest))))
             library.launch("loss_gradient", len(chosen.tiles), *chunk.rows, chunk.at.outcome, chunk.at.weight, chosen.order,
                            chosen.tiles, len(chosen.tiles), fixed, np.float64(step), constants, columns, table.shape[1],
-                           OBJECTIVE_NUMBERS[model.objective], np.float64(model.scale), *units, sums, total,
+                           objective_number(model.objective), np.float64(model.scale), *units, sums, total,
                            shared=SHARED_BYTES * columns)
             library.launch("fold", -(-sums.size // THREADS), sums, total, len(table), columns, table.shape[1], *units, gradient,
                            loss)
@@ -87,7 +86,7 @@ class Gpu:
             for phase, some in _of_one_phase(chosen, most):
                 rows = self.rows(chunk, chosen.order[some], root[some], root[some] * behind[some], model.data.columns, width)
                 part = (rows.T @ rows)[:width, :width]
-                if model.draws:
+                if model.objective.widths:
                     part[-1, -1] += rest[some].sum()
                 for pair, (a, b) in enumerate(pairs):
                     if share := float(model.shares[a, phase] * model.shares[b, phase]):
@@ -203,7 +202,7 @@ class Gpu:
         n = len(chosen.order)
         terms = self._library.arrays.empty((5, n))
         self._library.launch("objective_terms", -(-n // THREADS), chunk.at.outcome, chunk.at.weight, chosen.order, n,
-                             OBJECTIVE_NUMBERS[model.objective], np.float64(model.scale),
+                             objective_number(model.objective), np.float64(model.scale),
                              *self.evaluated(chunk, chosen.order, model.table(weights), model.data.columns), terms)
         return terms
 

@@ -8,6 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from tuner.objectives.base import Objective
+from tuner.objectives.table import OBJECTIVES
+
 FOLDER = Path(__file__).with_name("kernels")
 SOURCES = ("position", "passes", "games")  # in the order in which they are compiled, as one
 KERNELS = ("arrange", "largest_sum", "loss_gradient", "fold", "evaluate", "objective_terms", "expand", "group_scores",
@@ -18,8 +21,24 @@ ORDINARY = 48 << 10  # bytes of shared memory that a card gives without being as
 
 
 def source() -> str:
-    """The kernels as one text."""
-    return "\n".join((FOLDER / f"{name}.cu").read_text(encoding="utf-8") for name in SOURCES)
+    """The kernels as one text, with the losses behind the first file, which has what they use."""
+    first, *others = ((FOLDER / f"{name}.cu").read_text(encoding="utf-8") for name in SOURCES)
+    return "\n".join([first, _objectives(), *others])
+
+
+def _objectives() -> str:
+    """A function that gives the terms of a position by any loss, see `tuner.objectives.base.Objective.cuda`."""
+    cases = "".join(f"    case {objective_number(objective)}: {{{objective.cuda}        break;\n    }}\n"
+                    for objective in OBJECTIVES.values())
+    return ("__device__ inline Terms terms_of(int objective, double scale, double evaluation, double width, double z,\n"
+            "                                 double mass) {\n"
+            "    Terms t = {0.0, 0.0, 0.0, 0.0, 0.0, 0.0};\n    double unit = 2.0 * scale, a = unit * evaluation;\n"
+            f"    switch (objective) {{\n{cases}    }}\n    return t;\n}}\n")
+
+
+def objective_number(objective: Objective) -> int:
+    """By which the kernels know a loss."""
+    return list(OBJECTIVES).index(objective.name)
 
 
 class Library:

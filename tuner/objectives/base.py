@@ -1,0 +1,75 @@
+"""What a loss is: one record with its compiled block, its formulas in NumPy and its CUDA text.
+
+A loss depends on the evaluation e of a position in centipawns, the outcome z in [-1, 1] and, where a draw is an outcome of its
+own, on the width of a draw. A compiled block works in place on at most BLOCK positions, so that one compiled pass serves every
+loss; with the same arrays it returns the sum of weight * loss.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numba.core import types
+
+from games.jit import Entry
+
+BLOCK = 512
+numbers = types.CPointer(types.float64)
+# n, scale, evaluation, outcome, weight, curvature: `evaluation` is replaced by weight * dL/de
+SIGNATURE = types.float64(types.int64, types.float64, *[numbers] * 4)
+# n, scale, evaluation, width, outcome, weight, curvature, cross, bend: `evaluation` and `width` are replaced by weight * the
+# derivatives by them, the last three get weight * the second ones: by evaluation, by both, by width
+WIDTH_SIGNATURE = types.float64(types.int64, types.float64, *[numbers] * 7)
+
+# (scale, evaluation (n,), width (n,) or a number, outcome (n,)) -> (n,); losses without a width ignore it
+Formula = Callable[[float, np.ndarray, np.ndarray | float, np.ndarray], np.ndarray]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Objective:
+    """A loss. `tests/tuner/objectives/test_every_objective.py` checks every field of every one against the others."""
+
+    name: str  # on the command line and in files
+    widths: int  # columns of weights behind the intercept: 1 for the width of a draw, else 0
+    block: Entry  # of SIGNATURE, or of WIDTH_SIGNATURE with a width
+    loss: Formula
+    residual: Formula  # dL/de
+    curvature: Formula  # d2L/de2, or its Gauss-Newton part where the loss is not convex in e
+    expected_score: Callable[[float, np.ndarray, np.ndarray], np.ndarray]  # (scale, evaluation, width) -> (n,) in [0, 1]
+    largest_residual: float  # |dL/de| <= largest_residual * scale, for a weight of 1
+    # statements that set fields of `Terms t` (tuner/device/gpu/kernels/position.cu) from the doubles scale, unit = 2 * scale,
+    # a = unit * evaluation, width, z and mass
+    cuda: str
+    # (n, 3) probabilities of loss, draw and win for the first player
+    probabilities: Callable[[float, np.ndarray, np.ndarray], np.ndarray] | None = None
+    # the share of draws, 0 < share < 1, to (t, growth): t = 2 * scale * width that gives as many draws at an evaluation of 0,
+    # and by how much the scale has to grow so that the expected score grows there as fast as without draws
+    start: Callable[[float], tuple[float, float]] | None = None
+    narrowest: float = -np.inf  # of t
+
+
+def expected_by_tanh(scale: float, evaluation: np.ndarray, width: np.ndarray) -> np.ndarray:
+    """(1 + tanh(scale * e)) / 2, the expected score where a draw is half a win."""
+    return 0.5 + 0.5 * np.tanh(scale * evaluation)
+
+
+def log_loss(probabilities: Callable[[float, np.ndarray, np.ndarray], np.ndarray]) -> Formula:
+    """Minus the logarithm of the outcome's probability; an outcome between two counts as so much of either."""
+
+    def loss(scale: float, evaluation: np.ndarray, width: np.ndarray, outcome: np.ndarray) -> np.ndarray:
+        counted = np.stack([np.maximum(-outcome, 0), 1 - np.abs(outcome), np.maximum(outcome, 0)], axis=1)
+        return -(counted * np.log(np.maximum(probabilities(scale, evaluation, width), 1e-300))).sum(axis=1)
+
+    return loss
+
+
+def expected_by(probabilities: Callable[[float, np.ndarray, np.ndarray], np.ndarray]) -> Callable[..., np.ndarray]:
+    """The probability of a win and half that of a draw."""
+
+    def expected(scale: float, evaluation: np.ndarray, width: np.ndarray) -> np.ndarray:
+        chances = probabilities(scale, evaluation, width)
+        return chances[:, 2] + chances[:, 1] / 2
+
+    return expected
