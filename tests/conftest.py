@@ -32,7 +32,7 @@ def small_pgn(tmp_path_factory) -> Path:
 def small_dataset(small_pgn):
     """The quiet positions of those games, counted with all terms."""
     from games.record import ReadOptions
-    from tuner.engine.engine import load_engine, quiescence_of
+    from tuner.engine.loading import load_engine, quiescence_of
     from tuner.ingest.build import build
 
     engine, _ = load_engine("classic")
@@ -43,7 +43,7 @@ def small_dataset(small_pgn):
 @pytest.fixture(scope="session")
 def chess(small_dataset):
     """A function that gives engine, bundled parameters (tapered or not) and the small dataset."""
-    from tuner.engine.engine import load_engine
+    from tuner.engine.loading import load_engine
     from tuner.parameters.parameters import untapered
 
     engine, parameters = load_engine("classic")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import sys
 from collections.abc import Iterator
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -65,6 +66,24 @@ def test_imports_only_look_down(path):
     assert own in FLOOR, f"{own} is in no line of ROOMS"
     others = {room_of(name) for name in imported(path)} & FLOOR.keys() - {own}
     assert not {other for other in others if FLOOR[other] >= FLOOR[own]}
+
+
+def test_there_is_no_import_circle():
+    """Not even one that an import within a function hides."""
+    modules = {".".join(path.with_suffix("").parts).removesuffix(".__init__"): path for path in SOURCES}
+    needs = {}
+    for module, path in modules.items():
+        names = set(imported(path))
+        # `from package import module` names both: the package is needed for its own names only
+        inside = {name for name in names if name in modules}
+        needs[module] = {name for name in inside if not any(other.startswith(f"{name}.") for other in inside)} - {module}
+    TopologicalSorter(needs).prepare()  # raises CycleError, which names the circle
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=str)
+def test_modules_are_short(path):
+    lines = len((REPOSITORY / path).read_text(encoding="utf-8").splitlines())
+    assert lines <= MOST_LINES, f"{lines} lines: more than one topic?"
 
 
 @pytest.mark.parametrize("path", SOURCES, ids=str)

@@ -7,7 +7,7 @@ import textwrap
 from pathlib import Path
 
 from tuner.cli import COMMANDS
-from tuner.engine.engine import load_engine, parameter_path
+from tuner.engine.loading import load_engine, parameter_path
 from tuner.parameters.parameters import read_parameters
 
 README = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tuner.bench import Workload, met
 from tuner.bench.card import MOST, compared
-from tuner.engine.engine import SAMPLES
+from tuner.engine.loading import SAMPLES
 
 POSITIONS = 50_000_000
 

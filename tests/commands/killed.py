@@ -13,7 +13,7 @@ import sys
 
 from tuner.cli import main
 from tuner.commands import dataset_actions
-from tuner.engine.engine import load_engine
+from tuner.engine.loading import load_engine
 from tuner.tuning import run
 
 CHANGES = ("os.mkdir", "os.rename", "os.remove", "os.rmdir")

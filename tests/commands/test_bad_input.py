@@ -17,7 +17,7 @@ import zstandard
 
 from tests.commands.support import done, tuner, without_compiling
 from tests.games.support import REPOSITORY
-from tuner.engine.engine import parameter_path
+from tuner.engine.loading import parameter_path
 
 MOVES = "1. Nf3 Nf6 2. Ng1 Ng8 3. Nc3 Nc6 4. Nb1 Nb8 5. e4 e5 6. d4 d5 7."
 GRID = "        - [ 98, 134,  61,  95,  68, 126,  34, -11]"

@@ -12,7 +12,7 @@ from scipy.stats import norm
 from statsmodels.stats.multitest import multipletests
 
 from tests.commands.support import done, tuner
-from tuner.engine.engine import load_parameters
+from tuner.engine.loading import load_parameters
 from tuner.parameters.parameters import Parameters, write_parameters
 
 STAGES = ("mg", "eg")

@@ -10,7 +10,7 @@ import pytest
 
 from tests.commands.support import done, tuner
 from tuner.engine import evaluate_file
-from tuner.engine.engine import load_engine
+from tuner.engine.loading import load_engine
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,7 @@ import yaml
 
 from tests.commands.support import done, tuner
 from tests.tools import tool
-from tuner.engine.engine import load_parameters, parameter_path
+from tuner.engine.loading import load_parameters, parameter_path
 from tuner.export.names import c_names, rust_names
 from tuner.parameters.parameters import write_parameters
 

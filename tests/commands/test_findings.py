@@ -9,7 +9,7 @@ import pytest
 
 from tests.commands.support import done, tictactoe_file, tuner
 from tests.conftest import REPOSITORY
-from tuner.engine.engine import load_parameters
+from tuner.engine.loading import load_parameters
 
 FAST = ("--method", "logistic", "--only", "material.*", "--prior", "none")
 TURNED = {"1-0": "0-1", "0-1": "1-0"}

@@ -16,7 +16,7 @@ import pytest
 
 from tests.commands.support import done, tictactoe_file, tuner
 from tests.games.support import REPOSITORY
-from tuner.engine.engine import load_parameters
+from tuner.engine.loading import load_parameters
 from tuner.parameters.parameters import write_parameters
 
 CHESS = "--depth 1 --plies 6 --random-plies 0"

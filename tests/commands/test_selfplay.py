@@ -17,7 +17,7 @@ import yaml
 
 from tests.commands.support import done, tuner
 from tests.games.support import REPOSITORY
-from tuner.engine.engine import load_parameters
+from tuner.engine.loading import load_parameters
 
 SHORT = ("--depth", 1, "--batch", 4, "--plies", 60)
 

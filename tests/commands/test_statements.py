@@ -10,9 +10,9 @@ import yaml
 
 from games.record import ReadOptions, ReadReport
 from tests.commands.support import done, tictactoe_file
-from tuner.datasets.dataset import open_dataset
+from tuner.datasets.reader import open_dataset
 from tuner.datasets.split import split_games
-from tuner.engine.engine import load_engine, load_parameters
+from tuner.engine.loading import load_engine, load_parameters
 
 MATERIAL = ("--only", "material.*", "--prior", 50)
 

@@ -13,7 +13,7 @@ import yaml
 from tests.commands.support import done, tictactoe_file, tuner
 from tests.commands.test_outputs import TERMS
 from tests.games.support import REPOSITORY
-from tuner.engine.engine import load_parameters
+from tuner.engine.loading import load_parameters
 
 README = (REPOSITORY / "evalterms/README.md").read_text(encoding="utf-8")
 

@@ -18,9 +18,9 @@ from games.streams import pieces
 from tests.commands.support import done, tictactoe_file, tuner
 from tests.conftest import SAMPLES
 from tests.tuner.support import chances
-from tuner.datasets.dataset import open_dataset
+from tuner.datasets.reader import open_dataset
 from tuner.datasets.split import split_games
-from tuner.engine.engine import load_engine, load_parameters
+from tuner.engine.loading import load_engine, load_parameters
 from tuner.parameters.parameters import Parameters, write_parameters
 
 KINGS_PAWN = "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1"

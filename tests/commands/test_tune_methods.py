@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from tests.commands.support import done, tictactoe_file, tuner
-from tuner.engine.engine import load_parameters
+from tuner.engine.loading import load_parameters
 
 MATERIAL = ("--only", "material.*", "--prior", 50)  # quick to fit
 FEW = (*MATERIAL, "--per-game", 4)

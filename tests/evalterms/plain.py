@@ -10,7 +10,7 @@ import numpy as np
 
 from evalterms.check import count_checked
 from games import jit
-from tuner.engine.engine import make_engine
+from tuner.engine.loading import make_engine
 
 
 def main(game: str, source: str, target: str) -> None:

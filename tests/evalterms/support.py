@@ -9,7 +9,8 @@ import numpy as np
 
 from evalterms.check import random_positions
 from games.record import ReadOptions, ReadReport, available, find
-from tuner.engine.engine import Engine, make_engine
+from tuner.engine.engine import Engine
+from tuner.engine.loading import make_engine
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 SAMPLES = {"chess": REPOSITORY / "games/samples/stockfish400.pgn.zst"}  # a game without one is played at random

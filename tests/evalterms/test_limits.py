@@ -50,7 +50,7 @@ def test_a_count_beyond_eight_bits_raises(counts):
 def test_threads_may_compose_the_same_evaluation_at_once(tmp_path, monkeypatch):
     """Without a cache all of them find nothing written yet."""
     monkeypatch.setenv("EVALTUNE_CACHE", str(tmp_path))
-    script = ("import threading\nfrom tuner.engine.engine import make_engine\nproblems = []\n"
+    script = ("import threading\nfrom tuner.engine.loading import make_engine\nproblems = []\n"
               "def work():\n    try:\n        make_engine('tictactoe').composition.glue.PHASES\n"
               "    except BaseException as problem:\n        problems.append(problem)\n"
               "threads = [threading.Thread(target=work) for _ in range(16)]\n"

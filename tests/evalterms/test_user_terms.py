@@ -15,7 +15,7 @@ from games import jit
 from games.chess.fen import fen
 from games.streams import InputError
 from tests.evalterms.support import REPOSITORY, engine, some_positions
-from tuner.engine.engine import load_engine, make_engine, make_layout
+from tuner.engine.loading import load_engine, make_engine, make_layout
 from tuner.parameters.parameters import write_parameters
 
 README = (REPOSITORY / "evalterms/README.md").read_text(encoding="utf-8")

@@ -10,7 +10,7 @@ import pytest
 
 from games.conformance import Evaluation, Fault, check_game, checks_of
 from games.record import Game, ReadReport, available, find
-from tuner.engine.engine import load_engine
+from tuner.engine.loading import load_engine
 
 GAMES = available()
 TICTACTOE = find("tictactoe")

@@ -10,7 +10,9 @@ import yaml
 
 from games.chess.fen import fen
 from tests.evalterms.support import engine, some_positions
-from tuner.engine.engine import BUNDLED, game_of, load_engine, parameter_path
+from tuner.engine.engine import game_of
+from tuner.engine.loading import load_engine, parameter_path
+from tuner.io.files import BUNDLED
 from tuner.parameters.parameters import read_parameters, to_text, write_parameters
 
 FILES = sorted(BUNDLED.glob("*/*.yaml"))

@@ -9,7 +9,9 @@ import numpy as np
 
 from tests.tuner.support import PHASES, SCALE, flat_layout
 from tuner.datasets.dataset import Dataset
-from tuner.fit.regression import FitOptions, FitResult, fit
+from tuner.fit.options import FitOptions
+from tuner.fit.regression import fit
+from tuner.fit.result import FitResult
 from tuner.fit.temporal import fit_temporal
 from tuner.objectives.table import DRAW_MODELS, OBJECTIVES
 from tuner.objectives.temporal import TemporalData
@@ -70,8 +72,7 @@ def simulated(loss: str, seed: int) -> FitResult:
         likeness, *others = pool[outcome][begin - LENGTH - 1:begin]
         parts.append(np.where(random.random((LENGTH, 1)) < COPIED, likeness, np.array(others)))
     data = dataset_of(np.concatenate(parts), np.repeat(outcomes, LENGTH), GAMES)
-    layout = flat_layout(len(WEIGHTS))
-    return fit(data, parameters_of(len(WEIGHTS)), layout, PHASES, replace(OPTIONS, loss=loss))
+    return fit(data, parameters_of(len(WEIGHTS)), replace(OPTIONS, loss=loss))
 
 
 def walked(seed: int, trace: float) -> FitResult:
@@ -91,7 +92,7 @@ def walked(seed: int, trace: float) -> FitResult:
     names = np.arange(1, GAMES + 1, dtype=np.uint64)
     data = Dataset(**{**vars(data), "first": np.array([0, *ends]), "game": names, "opening": names})
     extra = TemporalData(np.full(len(rows), trace), np.full(len(rows), np.nan))
-    return fit_temporal(data, extra, parameters_of(STATES), flat_layout(STATES), PHASES, OPTIONS)
+    return fit_temporal(data, extra, parameters_of(STATES), OPTIONS)
 
 
 def parameters_of(columns: int) -> Parameters:

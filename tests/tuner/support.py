@@ -7,8 +7,11 @@ from pathlib import Path
 
 import numpy as np
 
-from tuner.datasets.dataset import Dataset, DatasetWriter, open_dataset
-from tuner.device.cpu import device
+from tuner.datasets.dataset import Dataset
+from tuner.datasets.reader import open_dataset
+from tuner.datasets.rows import Rows
+from tuner.datasets.writer import DatasetWriter
+from tuner.device.cpu import sums
 from tuner.fit.learners import LEARNERS
 from tuner.fit.learners.base import LearnerOptions, Record
 from tuner.fit.problem import Problem
@@ -59,7 +62,7 @@ def write_sample(folder: Path, coefficients: np.ndarray, outcome: np.ndarray, le
     rows, index = np.nonzero(coefficients)
     ends = np.cumsum(np.bincount(rows, minlength=n))
     with DatasetWriter(folder) as writer:
-        writer.add_positions(index, coefficients[rows, index], ends, phase, outcome, weight)
+        writer.add_positions(Rows(index, coefficients[rows, index], np.append(0, ends), phase, outcome, weight))
         writer.add_games(np.concatenate([[0], np.cumsum(lengths)[:-1]]), identities, openings)
         writer.finish({"program": "evaltune test", "game": "none", "sources": [{"file": "none", "sha256": "-"}], "options": {},
                        "layout": layout.describe(), "terms": "none", "phases": PHASES, "stages": ["mg", "eg"]})
@@ -111,7 +114,7 @@ def problem_of(sample: Sample, stages: int = 2, objective: str = "cross-entropy"
     parts |= {name: np.broadcast_to(value, shape).copy() for name, value in changes.items() if name != "design_effect"}
     parts.setdefault("mean", parts["start"])
     games = np.arange(sample.data.games) if games is None else games
-    return Problem(sample.data, games, PHASES, OBJECTIVES[objective], scale, **parts,
+    return Problem(sample.data, games, OBJECTIVES[objective], scale, **parts,
                    **{name: value for name, value in changes.items() if name == "design_effect"})
 
 
@@ -144,6 +147,6 @@ def objective_of(problem: Problem, weights: np.ndarray) -> float:
 def game_scores(problem: Problem, weights: np.ndarray) -> np.ndarray:
     """(groups, d) gradients of the summed loss of each group of games."""
     def terms_of(piece: np.ndarray) -> tuple[int, np.ndarray]:
-        return device.position_terms(problem, weights, piece)
+        return sums.position_terms(problem.model, weights, piece)
 
-    return np.concatenate(list(device.game_scores(problem, weights.shape, terms_of, 0, len(problem.groups[0]))))
+    return np.concatenate(list(sums.game_scores(problem.model, weights.shape, terms_of, 0, len(problem.model.groups[0]))))

@@ -14,13 +14,19 @@ import numpy as np
 
 from tuner.bench import Workload, row
 from tuner.bench.learning import whole_data
-from tuner.datasets.dataset import Dataset, DatasetWriter, open_dataset
+from tuner.datasets.dataset import Dataset
+from tuner.datasets.reader import open_dataset
+from tuner.datasets.rows import Rows
+from tuner.datasets.writer import DatasetWriter
 from tuner.device.base import Device
 from tuner.device.choose import the_card
-from tuner.device.cpu.device import Processors
+from tuner.device.cpu.device import Cpu
 from tuner.device.gpu.device import Gpu
+from tuner.fit.options import FitOptions
 from tuner.fit.problem import Problem
-from tuner.fit.regression import FitOptions, FitResult, fit, make_problem
+from tuner.fit.regression import fit
+from tuner.fit.result import FitResult
+from tuner.fit.setup import make_problem
 from tuner.objectives.temporal import TemporalData
 from tuner.parameters.layout import Layout, Place
 from tuner.parameters.parameters import Parameters
@@ -43,18 +49,19 @@ def random_games(like: Dataset, positions: int, folder: Path, seed: int = 1) -> 
     keep[chosen], number[chosen] = True, np.arange(len(chosen))
     taken = keep[like.index]
     index, ends = number[like.index[taken]], np.concatenate([[0], np.cumsum(taken)])[like.row]
-    phases, weights, here = like.manifest["phases"], random.normal(0, SPREAD, (2, PARAMETERS)), Processors()
+    phases, weights, here = like.manifest["phases"], random.normal(0, SPREAD, (2, PARAMETERS)), Cpu()
     share = (np.arange(phases + 1) / phases)[:, None]
     table = np.hstack([share * weights[0] + (1 - share) * weights[1], np.zeros((phases + 1, 1))])
     sizes = np.diff(like.first)
     with DatasetWriter(folder) as writer:
         for copy in range(max(1, round(positions / like.positions))):
             count = COUNTS[random.integers(0, len(COUNTS), len(index))]
-            evaluation = here.evaluate(index, count, ends, like.phase, table)
+            rows = Rows(index, count, ends, like.phase)
+            evaluation = here.evaluate(rows, table)
             mean = np.add.reduceat(evaluation, like.first[:-1]) / sizes
             won = random.random(len(sizes)) < 1 / (1 + np.exp(-2 * SCALE * mean))
             first = like.first[:-1] + writer.positions
-            writer.add_positions(index, count, ends[1:], like.phase, np.where(won, 1.0, -1.0).repeat(sizes))
+            writer.add_positions(rows._replace(outcome=np.where(won, 1.0, -1.0).repeat(sizes)))
             names = np.arange(len(sizes), dtype=np.uint64) + np.uint64(copy * len(sizes) + 1)
             writer.add_games(first, names, names)
         layout = _layout()
@@ -72,7 +79,7 @@ class Comparison:
 
     @cached_property
     def here(self) -> Device:
-        return Processors(2)
+        return Cpu(2)
 
     @cached_property
     def weights(self) -> np.ndarray:
@@ -82,22 +89,21 @@ class Comparison:
         """All games, or the first of them with about so many positions."""
         games = self.data.games if most is None else max(1, int(np.searchsorted(self.data.first, most, side="right")) - 1)
         options = replace(OPTIONS, device=device)
-        return make_problem(self.data, _zero(), options, np.arange(games), self.data.manifest["phases"], SCALE)
+        return make_problem(self.data, _zero(), options, np.arange(games), SCALE)
 
     def differences(self) -> dict[str, float]:
         """The largest difference between what the card and the processors find, over the largest number."""
         both = [self.problem(device, CHECKED) for device in (self.card, self.here)]
         n, some = self.data.positions, np.arange(0, self.weights.size, 3)
         extra = TemporalData(np.full(n, 0.7), np.full(n, np.nan))
-        row = self.data.row[:CHECKED + 1]
-        packed = self.data.index[:row[-1]], self.data.count[:row[-1]], row, self.data.phase[:CHECKED]
+        rows = self.data.rows(0, CHECKED)
         questions: dict[str, Callable[[Problem], Any]] = {
             "loss": lambda p: np.array([p.loss(self.weights)]),
             "gradient": lambda p: p.loss_gradient(self.weights)[1],
             "matrix": lambda p: p.gauss_newton(self.weights),
-            "scores": lambda p: p.device.score_products(p, self.weights, some)[0],
-            "evaluations": lambda p: p.device.evaluate(*packed, p.table(self.weights)),
-            "TD(0.7)": lambda p: p.device.temporal(p, extra).equation(self.weights, p.whole_games)[0],
+            "scores": lambda p: p.device.score_products(p.model, self.weights, some)[0],
+            "evaluations": lambda p: p.device.evaluate(rows, p.model.table(self.weights)),
+            "TD(0.7)": lambda p: p.device.temporal(p.model, extra).equation(self.weights, p.model.whole_games)[0],
         }
         found = {}
         for name, ask in questions.items():
@@ -113,7 +119,7 @@ class Comparison:
 
     def fit(self, games: np.ndarray | None = None) -> FitResult:
         """By the card, of all games or some."""
-        return fit(self.data, _zero(), _layout(), self.data.manifest["phases"], replace(OPTIONS, device=self.card), games=games)
+        return fit(self.data, _zero(), replace(OPTIONS, device=self.card), games=games)
 
     def rows(self) -> list[dict]:
         """Times of a pass and of a fit."""

@@ -13,10 +13,15 @@ import numpy as np
 
 from games.record import ReadOptions
 from tuner.bench import Workload, cpu_seconds, row
-from tuner.datasets.dataset import Dataset, DatasetWriter, is_dataset, open_dataset
-from tuner.engine.engine import load_engine, quiescence_of
+from tuner.datasets.dataset import Dataset
+from tuner.datasets.format import is_dataset
+from tuner.datasets.reader import open_dataset
+from tuner.datasets.writer import DatasetWriter
+from tuner.engine.loading import load_engine, quiescence_of
 from tuner.fit.learners.base import LearnerOptions
-from tuner.fit.regression import FitOptions, fit, make_problem
+from tuner.fit.options import FitOptions
+from tuner.fit.regression import fit
+from tuner.fit.setup import make_problem
 from tuner.ingest.build import build
 from tuner.ingest.sources import checked
 from tuner.io.files import QUIESCENCE
@@ -48,11 +53,10 @@ def without_terms(data: Dataset, dropped: set[str], target: Path) -> Dataset:
     with DatasetWriter(target) as writer:
         for begin in range(0, data.positions, 1 << 16):
             end = min(begin + (1 << 16), data.positions)
-            low, high = int(data.row[begin]), int(data.row[end])
-            chosen = keep[data.index[low:high]]
-            ends = np.concatenate([[0], np.cumsum(chosen)])[data.row[begin + 1:end + 1] - low]
-            writer.add_positions(new[data.index[low:high][chosen]], data.count[low:high][chosen], ends,
-                                 data.phase[begin:end], data.outcome[begin:end], data.weight[begin:end])
+            rows = data.rows(begin, end)
+            chosen = keep[rows.index]
+            row = np.concatenate([[0], np.cumsum(chosen)])[rows.row - rows.row[0]]
+            writer.add_positions(rows._replace(index=new[rows.index[chosen]], count=rows.count[chosen], row=row))
         writer.add_games(data.first[:-1], data.game, data.opening)
         writer.finish({**data.manifest, "layout": [[place.path, list(place.shape)] for place in layout.places
                                                    if place.term not in dropped]})
@@ -85,7 +89,7 @@ def passes(work: Workload) -> list[dict]:
     whole, rows = whole_data(work), []
     sizes = whole.layout
     for data in (whole, without_terms(whole, largest_terms(sizes, sizes.size - 1), work.folder / "narrower")):
-        problem = make_problem(data, _zero(data), FitOptions(), np.arange(data.games), data.manifest["phases"], 0.00255)
+        problem = make_problem(data, _zero(data), FitOptions(), np.arange(data.games), 0.00255)
         weights = np.random.default_rng(1).normal(0, 10, problem.start.shape)
         problem.loss_gradient(weights)
         seconds = cpu_seconds(lambda p=problem, w=weights: p.loss_gradient(w))
@@ -136,22 +140,21 @@ def peak_megabytes() -> float:
 def _measure(path: str) -> dict:
     """CPU seconds and memory of a fit, and how far from the optimum it ends."""
     data = open_dataset(path)
-    parameters, phases = _zero(data), data.manifest["phases"]
-    layout = parameters.layout
+    parameters = _zero(data)
     games = np.arange(min(50, data.games))
-    tiny = make_problem(data, parameters, FitOptions(), games, phases, 0.00255)
+    tiny = make_problem(data, parameters, FitOptions(), games, 0.00255)
     tiny.gauss_newton(tiny.start)  # compiles and loads what a fit needs
     tiny.device.score_products(tiny, tiny.start, np.arange(tiny.start.size))
     before = peak_megabytes()
     options = FitOptions(held_out=0.0, prior=None, learning=LearnerOptions(tolerance=NEAR / 4))
     started = time.process_time()
-    result = fit(data, parameters, layout, phases, options)
+    result = fit(data, parameters, options)
     seconds = time.process_time() - started
     memory = peak_megabytes() - before
     started = time.process_time()
-    fit(data, parameters, layout, phases, FitOptions())
+    fit(data, parameters, FitOptions())
     with_prior = time.process_time() - started
-    best = fit(data, parameters, layout, phases,
+    best = fit(data, parameters,
                FitOptions(held_out=0.0, prior=None, errors=False, learning=LearnerOptions(tolerance=1e-12)))
     return {"cpu_seconds": seconds, "megabytes": memory, "prior_cpu_seconds": with_prior,
             "error": result.loss_after / best.loss_after - 1}

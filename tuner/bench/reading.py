@@ -9,7 +9,8 @@ import numpy as np
 
 from games.record import ReadOptions, ReadReport
 from tuner.bench import Workload, cpu_seconds, row
-from tuner.engine.engine import Counter, load_engine, quiescence_of
+from tuner.engine.counter import Counter
+from tuner.engine.loading import load_engine, quiescence_of
 from tuner.io.files import QUIESCENCE
 
 
@@ -43,7 +44,7 @@ def positions_to_coefficients(work: Workload) -> list[dict]:
 
     batches, _ = read("all", work.games)
     positions = np.concatenate(batches)[:200_000]
-    counter = Counter(engine)
+    counter = Counter(engine.composition, engine.layout.size)
     counter.count(positions)
     seconds = cpu_seconds(lambda: counter.count(positions))
     nonzeros = len(counter.count(positions).index) / len(positions)

@@ -12,7 +12,8 @@ import numpy as np
 
 from games.search.searcher import Limits, Searcher
 from tuner.bench import Workload, row
-from tuner.engine.engine import Engine, load_engine
+from tuner.engine.engine import Engine
+from tuner.engine.loading import load_engine
 from tuner.selfplay.run import new_run
 from tuner.selfplay.settings import Settings
 

@@ -32,7 +32,7 @@ def run(arguments: argparse.Namespace) -> dict:
 
     from games.streams import InputError
     from tuner.bench import Workload, met
-    from tuner.engine.engine import SAMPLES
+    from tuner.engine.loading import SAMPLES
     from tuner.io.progress import Display
     from tuner.io.tables import show_table
 

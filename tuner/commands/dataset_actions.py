@@ -9,11 +9,13 @@ from pathlib import Path
 
 from games.streams import InputError
 from tuner.commands.options import read_options
-from tuner.datasets.dataset import open_dataset, require_replaceable
+from tuner.datasets.merge import merge as merge_datasets
+from tuner.datasets.merge import part
+from tuner.datasets.reader import open_dataset
 from tuner.datasets.split import split_games
 from tuner.datasets.summary import summarise, summary_lines
-from tuner.engine.engine import load_engine, quiescence_of
-from tuner.ingest import sources as parts
+from tuner.datasets.writer import require_replaceable
+from tuner.engine.loading import load_engine, quiescence_of
 from tuner.ingest.build import build as build_dataset
 from tuner.io.files import QUIESCENCE
 from tuner.io.progress import Display
@@ -66,7 +68,7 @@ def _use_row(place: Place, use: dict[str, int]) -> list[str]:
 def merge(sources: list[str], arguments: argparse.Namespace) -> dict:
     """Several datasets to one."""
     require_replaceable(Path(arguments.output[0]), sources)
-    data = parts.merge([open_dataset(source) for source in sources], Path(arguments.output[0]))
+    data = merge_datasets([open_dataset(source) for source in sources], Path(arguments.output[0]))
     if not arguments.json:
         print(f"wrote {data.path}: {data.games:,} games, {data.positions:,} positions")
     return {"dataset": str(data.path), "games": data.games, "positions": data.positions}
@@ -84,11 +86,11 @@ def split(sources: list[str], arguments: argparse.Namespace) -> dict:
         if len(games) == 0:
             raise InputError(f"{target}: would hold no game; choose another share or seed")
     what = f"split by opening, held out {arguments.held_out:g}, seed {arguments.seed}"
-    written = [parts.part(data, games, Path(target), what)
+    written = [part(data, games, Path(target), what)
                for games, target in zip((kept, held), arguments.output, strict=True)]
     if not arguments.json:
-        for part in written:
-            print(f"wrote {part.path}: {part.games:,} games, {part.positions:,} positions")
-    return {"datasets": [{"dataset": str(part.path), "games": part.games, "positions": part.positions} for part in written]}
+        for data in written:
+            print(f"wrote {data.path}: {data.games:,} games, {data.positions:,} positions")
+    return {"datasets": [{"dataset": str(data.path), "games": data.games, "positions": data.positions} for data in written]}
 
 

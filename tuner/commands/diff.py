@@ -33,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> dict:
     from games.streams import InputError
-    from tuner.engine.engine import load_parameters, parameter_path
+    from tuner.engine.loading import load_parameters, parameter_path
     from tuner.parameters.diff import compare, differences, errors_known
     from tuner.parameters.parameters import listed, missing_parameters
 

@@ -31,8 +31,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> dict:
     from games.streams import InputError
-    from tuner.engine.engine import load_engine
     from tuner.engine.explain import explain, show
+    from tuner.engine.loading import load_engine
 
     engine, parameters = load_engine(arguments.params, arguments.terms)
     if len(arguments.position) == 1 and (arguments.position[0] == "-" or os.path.isfile(arguments.position[0])):

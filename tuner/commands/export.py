@@ -36,7 +36,7 @@ def run(arguments: argparse.Namespace) -> dict:
     from pathlib import Path
 
     from games.streams import InputError
-    from tuner.engine.engine import load_parameters, parameter_path
+    from tuner.engine.loading import load_parameters, parameter_path
     from tuner.export.numbers import heading, rounded, rounding_line
     from tuner.export.settings import json_text, spsa_text, uci_text
     from tuner.export.source import c_text, rust_text

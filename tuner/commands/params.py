@@ -26,7 +26,7 @@ def run(arguments: argparse.Namespace) -> dict:
     from pathlib import Path
 
     from games.streams import InputError
-    from tuner.engine.engine import make_layout, parameter_path
+    from tuner.engine.loading import make_layout, parameter_path
     from tuner.io.files import LEARNED, require_writable
     from tuner.parameters.parameters import completing, game_of, missing_parameters, read_parameters, write_parameters
 

@@ -28,13 +28,13 @@ def run(arguments: argparse.Namespace) -> dict:
 
     @cache
     def engine():
-        from tuner.engine.engine import make_engine
+        from tuner.engine.loading import make_engine
 
         return make_engine(GAME, arguments.terms)
 
     def make_searcher(name: str | None):
         from games.streams import InputError
-        from tuner.engine.engine import parameter_path
+        from tuner.engine.loading import parameter_path
         from tuner.parameters.parameters import game_of, read_parameters
 
         path = parameter_path(name or arguments.params)

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from tuner.datasets.dataset import BY_NONZERO, BY_POSITION, Dataset
+from tuner.datasets.dataset import Dataset
+from tuner.datasets.format import BY_NONZERO, BY_POSITION
 
 BLOCK = 1 << 16  # positions dealt with at once, and between two looks at the memory
 APART = 128  # positions that are cheaper left out than read: some pages of each large array

@@ -6,45 +6,9 @@ from typing import Protocol
 
 import numpy as np
 
-from tuner.datasets.dataset import Dataset
-from tuner.objectives.base import Objective
+from tuner.datasets.rows import Rows
+from tuner.device.model import Model
 from tuner.objectives.temporal import TemporalData
-
-
-class Model(Protocol):
-    """What passes have to know: `tuner.fit.problem.Problem` without its prior. `shares` (stages, phases + 1)
-    say how much of each stage a position of a phase has, `free` (stages, columns + 1 or 2) which
-    weights may move, `groups` name the games that count as one, `by_group` are
-    the games' places in the order of their groups."""
-
-    data: Dataset
-    games: np.ndarray
-    phases: int
-    objective: Objective
-    scale: float
-    stages: int
-    free: np.ndarray
-    shares: np.ndarray
-    groups: tuple[np.ndarray, np.ndarray]
-    by_group: np.ndarray
-    arrays: tuple[np.ndarray, ...]
-
-    def table(self, weights: np.ndarray) -> np.ndarray:
-        """(phases + 1, columns + 1 or 2) the weights of each phase."""
-
-    def progress(self, done: int, total: int) -> None:
-        """So many of a pass's positions are done; 0 when it begins."""
-
-    def release(self) -> None:
-        """Give back memory of data that were read."""
-
-    @property
-    def ranges(self) -> np.ndarray:
-        """(m, 2) ranges of the positions of its games, neighbours joined."""
-
-    @property
-    def whole_games(self) -> np.ndarray:
-        """(g, 2) the same, each game by itself."""
 
 
 class Device(Protocol):
@@ -71,8 +35,8 @@ class Device(Protocol):
     def evaluations(self, model: Model, weights: np.ndarray, ranges: np.ndarray) -> np.ndarray:
         """(n,) centipawns, first player's view and with the intercept, of the positions of some ranges, one after the other."""
 
-    def evaluate(self, index: np.ndarray, count: np.ndarray, row: np.ndarray, phase: np.ndarray, table: np.ndarray) -> np.ndarray:
-        """(n,) centipawns, first player's view, of packed positions (see `tuner.datasets.dataset`), by weights for each phase
+    def evaluate(self, rows: Rows, table: np.ndarray) -> np.ndarray:
+        """(n,) centipawns, first player's view, of positions, by weights for each phase
         (phases + 1, columns + 1), the last of which is the intercept."""
 
     def temporal(self, model: Model, extra: TemporalData) -> TemporalPasses:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from games.streams import InputError
 from tuner.device.base import Device
-from tuner.device.cpu.device import Processors
+from tuner.device.cpu.device import Cpu
 
 if TYPE_CHECKING:
     from tuner.device.gpu.device import Gpu
@@ -28,7 +28,7 @@ def device_named(name: str, workers: int) -> Device:
     if name == "auto":
         with contextlib.suppress(NoCard):
             return first_card()
-    return Processors(workers)
+    return Cpu(workers)
 
 
 def why_no_gpu() -> str | None:

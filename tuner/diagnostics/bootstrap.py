@@ -12,7 +12,7 @@ import numpy as np
 from tuner.datasets.ranges import together
 from tuner.fit.learners.base import LearnerOptions, Record
 from tuner.fit.learners.newton import newton
-from tuner.fit.regression import FitResult
+from tuner.fit.result import FitResult
 
 TOLERANCE = 1e-6
 
@@ -25,8 +25,8 @@ def bootstrap(result: FitResult, replicates: int, seed: int,
     """
     problem, random = result.problem, np.random.default_rng([seed, replicates])
     data = problem.data
-    names, group = problem.groups
-    ranges, found = problem.whole_games, []
+    names, group = problem.model.groups
+    ranges, found = problem.model.whole_games, []
     with tempfile.TemporaryFile() as file:
         file.truncate(data.weight.nbytes)
         pages = mmap.mmap(file.fileno(), data.weight.nbytes)  # a weight for each position may be more than memory holds

@@ -11,17 +11,17 @@ from tuner.datasets.split import split_games
 from tuner.diagnostics.findings import HALF, ratios_of
 from tuner.diagnostics.identifiability import identify
 from tuner.fit.null_space import find_gauge
-from tuner.fit.regression import DRAWS, FitOptions, make_problem
+from tuner.fit.options import DRAWS, FitOptions
 from tuner.fit.scale import fit_scale
+from tuner.fit.setup import make_problem
 from tuner.fit.standard_errors import standard_errors
-from tuner.parameters.layout import Layout
 from tuner.parameters.parameters import Parameters
 from tuner.statistics.intervals import quantile
 
 MOST = 8  # names told
 
 
-def foresee(data: Dataset, parameters: Parameters, layout: Layout, phases: int, options: FitOptions) -> dict:
+def foresee(data: Dataset, parameters: Parameters, options: FitOptions) -> dict:
     """As plain data: what is identified, and about how wide 95 % intervals would be without a prior.
 
     Errors are those of the starting values, by the games' own results: what a fit will find is not known yet.
@@ -29,19 +29,19 @@ def foresee(data: Dataset, parameters: Parameters, layout: Layout, phases: int, 
     if options.loss == DRAWS:
         options = replace(options, loss="ordered")  # either model of draws: which one is better only a fit can say
     train, held = split_games(data, options.held_out, options.seed)
-    problem = make_problem(data, parameters, options, train if len(train) else held, phases, parameters.scale)
+    problem = make_problem(data, parameters, options, train if len(train) else held, parameters.scale)
     if options.fit_scale and parameters.weights.any() and (scale := fit_scale(problem)):
-        problem = make_problem(data, parameters, options, problem.games, phases, scale.value)
+        problem = make_problem(data, parameters, options, problem.games, scale.value)
     matrix = problem.gauss_newton(problem.start)
-    gauge = find_gauge(problem, matrix, layout.places)
+    gauge = find_gauge(problem, matrix, data.layout.places)
     found = standard_errors(problem, problem.start, matrix, gauge)
-    reach = quantile(found.games) * found.standard_errors[:, :layout.size]
+    reach = quantile(found.games) * found.standard_errors[:, :data.layout.size]
     return {"games": len(problem.games), "positions": problem.positions, "held_out_games": len(held),
-            **identify(problem, matrix, gauge, layout, parameters.stages),
+            **identify(problem, matrix, gauge, data.layout, parameters.stages),
             "expected": [{"parameter": place.path}
                          | {stage: _known(value) for stage, value in zip(parameters.stages, reach[:, place.first], strict=True)}
-                         for place in layout.headline],
-            "ratios": ratios_of(found, problem.start, layout),
+                         for place in data.layout.headline],
+            "ratios": ratios_of(found, problem.start, data.layout),
             "median": _known(float(np.nanmedian(np.where(reach > 0, reach, np.nan)))) if (reach > 0).any() else None}
 
 

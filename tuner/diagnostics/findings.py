@@ -10,7 +10,7 @@ import numpy as np
 from tuner.diagnostics.identifiability import identify
 from tuner.diagnostics.validation import Change, calibration, change_of_loss
 from tuner.fit.problem import Problem
-from tuner.fit.regression import FitResult
+from tuner.fit.result import FitResult
 from tuner.fit.standard_errors import Uncertainty, ratios
 from tuner.objectives.cross_entropy import CROSS_ENTROPY
 from tuner.parameters.layout import Layout

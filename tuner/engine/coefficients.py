@@ -6,31 +6,31 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tuner.engine.engine import CoefficientRows, Engine
+from tuner.datasets.rows import Rows
+from tuner.engine.engine import Engine
 from tuner.parameters.layout import shares_of
 
 STEPS = {"forward-difference": 1.0, "central-difference": 0.01}  # centipawns, of finite differences; Homan's is a forward one
 
 
 @dataclass(frozen=True)
-class Rows:
-    """n positions: nonzero k belongs to position `row[k]`, column `index[k]`, and counts `count[k]`; `shares` (stages, n)."""
+class Coefficients:
+    """Rows of positions whose evaluation is linear; `shares` (stages, n) say how much of each stage a position has."""
 
-    row: np.ndarray
-    index: np.ndarray
-    count: np.ndarray
+    rows: Rows
     shares: np.ndarray
     columns: int
 
     def evaluations(self, weights: np.ndarray) -> np.ndarray:
         """(n,) centipawns, first player's view, with weights (stages, columns)."""
-        n = self.shares.shape[1]
-        return sum(share * np.bincount(self.row, self.count * line[self.index], n)
+        of, n = self.rows.of, self.shares.shape[1]
+        return sum(share * np.bincount(of, self.rows.count * line[self.rows.index], n)
                    for share, line in zip(self.shares, weights, strict=True))
 
     def sums(self, factors: np.ndarray) -> np.ndarray:
         """(stages, columns): the sum of factor * coefficient over the positions; factors (n,)."""
-        return np.stack([np.bincount(self.index, self.count * (share * factors)[self.row], self.columns)
+        of = self.rows.of
+        return np.stack([np.bincount(self.rows.index, self.rows.count * (share * factors)[of], self.columns)
                          for share in self.shares])
 
     def slopes(self, factors: np.ndarray, scale: float, weights: np.ndarray) -> np.ndarray:
@@ -41,15 +41,13 @@ class Rows:
 @dataclass(frozen=True)
 class MovedRows:
     """The same of the compiled evaluation itself, with derivatives by finite differences (see `tuner.device.differences`): at
-    `weights` (stages, columns), of columns `index` of position `row`, `changes` (k, stages, 2) of the evaluation by a step."""
+    `weights` (stages, columns), for the nonzeros of `rows`, `changes` (k, stages, 2) of the evaluation by a step."""
 
     engine: Engine
     positions: np.ndarray
     step: float
     central: bool
-    row: np.ndarray
-    index: np.ndarray
-    ends: np.ndarray
+    rows: Rows
 
     def evaluations(self, weights: np.ndarray) -> np.ndarray:
         """(n,) centipawns, first player's view, with weights (stages, columns)."""
@@ -57,26 +55,23 @@ class MovedRows:
 
     def slopes(self, factors: np.ndarray, scale: float, weights: np.ndarray) -> np.ndarray:
         """(stages, columns): the sum over the positions of factor * dv/dw / scale, by differences of v = tanh(scale * e)."""
-        changes = self.engine.changes(self.positions, self.index, self.ends, weights, self.step)
-        here = self.evaluations(weights)[self.row]
+        changes = self.engine.changes(self.positions, self.rows.index, self.rows.row[1:], weights, self.step)
+        of = self.rows.of
+        here = self.evaluations(weights)[of]
         sums = []
         for stage in range(len(weights)):
             above, below = (np.tanh(scale * (here + changes[:, stage, side])) for side in range(2))
             slope = (above - below) / (2 * self.step) if self.central else (above - np.tanh(scale * here)) / self.step
-            sums.append(np.bincount(self.index, factors[self.row] * slope / scale, self.engine.layout.size))
+            sums.append(np.bincount(self.rows.index, factors[of] * slope / scale, self.engine.layout.size))
         return np.stack(sums)
 
 
-def rows_of(engine: Engine, positions: np.ndarray, stages: int) -> Rows:
+def coefficients_of(engine: Engine, positions: np.ndarray, stages: int) -> Coefficients:
     """The coefficients of positions (n, words)."""
-    counted: CoefficientRows = engine.coefficients(positions)
-    row = np.repeat(np.arange(len(positions)), np.diff(counted.ends, prepend=0))
-    return Rows(row, counted.index.astype(np.int64), counted.count.astype(float),
-                shares_of(counted.phase, engine.phases, stages), engine.layout.size)
+    rows = engine.coefficients(positions)
+    return Coefficients(rows, shares_of(rows.phase, engine.phases, stages), engine.layout.size)
 
 
 def moved_rows_of(engine: Engine, positions: np.ndarray, step: float, central: bool) -> MovedRows:
     """Positions (n, words) whose evaluation is computed again with moved weights."""
-    counted = engine.coefficients(positions)
-    row = np.repeat(np.arange(len(positions)), np.diff(counted.ends, prepend=0))
-    return MovedRows(engine, positions, step, central, row, counted.index.copy(), counted.ends)
+    return MovedRows(engine, positions, step, central, engine.coefficients(positions))

@@ -10,15 +10,15 @@ import numpy as np
 from games.streams import InputError
 from tuner.datasets.dataset import Dataset
 from tuner.datasets.split import split_games
-from tuner.fit.regression import FitOptions, fit
-from tuner.parameters.layout import Layout
+from tuner.fit.options import FitOptions
+from tuner.fit.regression import fit
 from tuner.parameters.parameters import Parameters
 
 WIDTHS = (2.5, 5.0, 10.0, 20.0, 40.0, 80.0, 160.0)  # centipawns
 SPLITS, SHARE = 4, 0.2
 
 
-def choose_prior(data: Dataset, parameters: Parameters, layout: Layout, phases: int, options: FitOptions,
+def choose_prior(data: Dataset, parameters: Parameters, options: FitOptions,
                  watch: Callable[[str], None] = lambda text: None) -> tuple[float, dict[float, float]]:
     """The width of the prior, in centipawns, and the mean held-out loss of each that was tried.
 
@@ -31,7 +31,7 @@ def choose_prior(data: Dataset, parameters: Parameters, layout: Layout, phases: 
         found = []
         for number in range(SPLITS):
             trial = replace(options, prior=width, held_out=SHARE, seed=options.seed * 1000 + number + 1, errors=False)
-            result = fit(data, parameters, layout, phases, trial, games=inside)
+            result = fit(data, parameters, trial, games=inside)
             if result.held_out is None:
                 raise InputError(f"--prior cv: {len(inside)} games are too few to be split; name a width, as --prior 50")
             found.append(result.held_out_after)

@@ -30,7 +30,7 @@ UPDATES = 5  # of the standard deviations between two fits
 def design_effect(problem: Problem, weights: np.ndarray, matrix: np.ndarray) -> float:
     """How many positions of the same games count as one: clustered over naive variance of the gradient, mean over weights."""
     information = np.diag(matrix) * problem.total_weight
-    squares = problem.device.score_squares(problem, weights)
+    squares = problem.device.score_squares(problem.model, weights)
     chosen = problem.free.ravel() & (information > 0)
     return float((squares[chosen] / information[chosen]).mean()) if chosen.any() else 1.0
 
@@ -61,7 +61,7 @@ def empirical_prior(problem: Problem, places: Sequence[Place], allowed: np.ndarr
     groups = prior_groups(places, allowed & problem.free)
     given = problem.precision.ravel()
     sd = [FIRST_SD] * len(groups)
-    first = problem.positions / len(problem.groups[0])  # as if a game's positions counted as one
+    first = problem.positions / len(problem.model.groups[0])  # as if a game's positions counted as one
     current, weights, matrix = _with_prior(problem, groups, sd, given, first), problem.start, None
     for tolerance in ROUNDS:
         weights = newton(current, LearnerOptions(tolerance=tolerance), Record(), weights, matrix)

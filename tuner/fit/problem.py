@@ -16,14 +16,13 @@ import numpy as np
 
 from tuner.datasets.column_use import use_of
 from tuner.datasets.dataset import Dataset
-from tuner.datasets.ranges import ahead, ranges_of, whole_games
+from tuner.datasets.ranges import ahead
 from tuner.device.base import Device
 from tuner.device.cpu.device import CPU
+from tuner.device.model import Model
 from tuner.objectives.base import Objective
-from tuner.parameters.layout import shares_of
 
 REMEMBERED = 4  # losses
-SMALL = 48 << 20  # bytes of nonzeros that may stay in memory
 
 
 @dataclass
@@ -49,7 +48,6 @@ class Problem:
 
     data: Dataset
     games: np.ndarray
-    phases: int
     objective: Objective
     scale: float
     start: np.ndarray
@@ -63,18 +61,23 @@ class Problem:
     device: Device = CPU  # where the passes run
     progress: Callable[[int, int], None] = lambda done, total: None  # told how many of a pass's positions are done
 
+    @cached_property
+    def model(self) -> Model:
+        """What its passes compute with."""
+        return Model(self.data, self.games, self.objective, self.scale, self.free, self.progress)
+
     @property
     def stages(self) -> int:
         return len(self.start)
 
-    @cached_property
-    def ranges(self) -> np.ndarray:
-        return ranges_of(self.data, self.games)
+    @property
+    def phases(self) -> int:
+        return self.data.phases
 
     @property
-    def whole_games(self) -> np.ndarray:
-        """(g, 2) the range of positions of each game."""
-        return whole_games(self.data, self.games)
+    def ranges(self) -> np.ndarray:
+        """(m, 2) ranges of its positions, neighbours joined."""
+        return self.model.ranges
 
     @cached_property
     def positions(self) -> int:
@@ -84,38 +87,21 @@ class Problem:
     def total_weight(self) -> float:
         return self._weight_of(self.ranges)
 
-    @cached_property
+    @property
     def shares(self) -> np.ndarray:
         """(stages, phases + 1): how much of each stage a position of a phase has."""
-        return shares_of(np.arange(self.phases + 1), self.phases, self.stages)
+        return self.model.shares
 
     def on(self, games: np.ndarray) -> Problem:
         """The same problem on other games of the dataset."""
         return replace(self, games=games)
 
-    @property
-    def arrays(self) -> tuple[np.ndarray, ...]:
-        data = self.data
-        return data.index, data.count, data.row, data.phase, data.outcome, data.weight
-
-    def table(self, weights: np.ndarray) -> np.ndarray:
-        return np.ascontiguousarray(self.shares.T @ weights)
-
     def _weight_of(self, ranges: np.ndarray) -> float:
         found = 0.0
         for piece in ahead(self.data, ranges, ("weight",)):
             found += sum(self.data.weight[low:high].sum(dtype=np.float64) for low, high in piece)
-            self.release()
+            self.model.release()
         return float(found)
-
-    @property
-    def nonzero_bytes(self) -> int:
-        """Bytes of the data's nonzeros, which are most of it."""
-        return 3 * len(self.data.index)
-
-    def release(self) -> None:
-        if self.nonzero_bytes > SMALL:
-            self.data.release()
 
     def prior(self, weights: np.ndarray) -> float:
         """The prior's part of the objective."""
@@ -128,7 +114,7 @@ class Problem:
         """Mean loss over the positions (or over some ranges of them) and its gradient, without the prior."""
         chosen = self.ranges if ranges is None else ranges
         started = time.perf_counter()
-        loss, gradient = self.device.loss_gradient(self, weights, chosen)
+        loss, gradient = self.device.loss_gradient(self.model, weights, chosen)
         self.meter.positions += int((chosen[:, 1] - chosen[:, 0]).sum())
         self.meter.seconds += time.perf_counter() - started
         total = self.total_weight if ranges is None else self._weight_of(chosen)
@@ -154,22 +140,7 @@ class Problem:
         """
         chosen = self.ranges if ranges is None else ranges
         total = self.total_weight if ranges is None else self._weight_of(chosen)
-        return self.device.gauss_newton(self, weights, chosen) / total
-
-    @cached_property
-    def groups(self) -> tuple[np.ndarray, np.ndarray]:
-        """Names (g,) of the games' identities, and the place (n,) of each game's own among them: in the order in which they
-        come, so that neighbours are read together."""
-        names, first, group = np.unique(self.data.game[self.games], return_index=True, return_inverse=True)
-        order = np.argsort(first)
-        rank = np.empty(len(order), np.int64)
-        rank[order] = np.arange(len(order))
-        return names[order], rank[group]
-
-    @cached_property
-    def by_group(self) -> np.ndarray:
-        """Places (n,) of the games, in the order of their groups."""
-        return np.argsort(self.groups[1], kind="stable")
+        return self.device.gauss_newton(self.model, weights, chosen) / total
 
     @cached_property
     def use(self) -> tuple[np.ndarray, np.ndarray]:
@@ -178,4 +149,4 @@ class Problem:
 
     def evaluations(self, weights: np.ndarray, ranges: np.ndarray) -> np.ndarray:
         """(n,) evaluations in centipawns, first player's view, of the positions of some ranges."""
-        return self.device.evaluations(self, weights, ranges)
+        return self.device.evaluations(self.model, weights, ranges)

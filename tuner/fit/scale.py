@@ -36,7 +36,7 @@ def fit_scale(problem: Problem) -> Scale | None:
     evaluation = problem.evaluations(problem.start, ranges)
     outcome, phase = (np.concatenate([array[low:high] for low, high in ranges]) for array in (
         problem.data.outcome, problem.data.phase))
-    problem.release()
+    problem.model.release()
     outcome, game = outcome.astype(np.float64), np.repeat(np.arange(len(games)), ranges[:, 1] - ranges[:, 0])
     left_out = _dead_phases(evaluation, outcome, phase, game, problem.phases)
     kept = ~np.isin(phase, left_out)

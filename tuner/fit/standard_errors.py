@@ -76,7 +76,7 @@ def standard_errors(problem: Problem, weights: np.ndarray, matrix: np.ndarray, g
     hessian[np.diag_indices(len(free))] += problem.precision.ravel()[free] * n
     chosen, factor, scale = factorise(hessian)
     prior = (problem.prior_gradient(weights) * n).ravel()[free]
-    meat, names = problem.device.score_products(problem, weights, free)
+    meat, names = problem.device.score_products(problem.model, weights, free)
     meat -= np.outer(prior, prior) / names  # the scores sum to minus the prior's gradient at the optimum
     inverse = inverse_of(chosen, factor, scale)
     # the prior pulls by precision * (mean - weights), which is as uncertain as the weights were before the data
@@ -101,7 +101,7 @@ def _position_products(problem: Problem, weights: np.ndarray) -> np.ndarray:
     """(d, d) the sum of u u' over positions, u the score of each by itself; of many positions by a part of the games, because it
     serves for comparison alone."""
     some = problem.on(problem.games[::max(1, problem.positions // COMPARED)])
-    found = problem.device.position_products(problem, weights, some.ranges)
+    found = problem.device.position_products(problem.model, weights, some.ranges)
     return found * (problem.total_weight / some.total_weight)
 
 

@@ -18,11 +18,12 @@ from tuner.device.base import TemporalPasses
 from tuner.fit.learners.base import LearnerOptions, Record
 from tuner.fit.learners.rules import RULES
 from tuner.fit.null_space import Gauge, find_gauge
+from tuner.fit.options import FitOptions
 from tuner.fit.problem import Problem
-from tuner.fit.regression import Convergence, FitOptions, FitResult, learned, make_problem, with_prior
+from tuner.fit.result import Convergence, FitResult, learned
+from tuner.fit.setup import make_problem, with_prior
 from tuner.fit.standard_errors import Uncertainty, spread
 from tuner.objectives.temporal import TemporalData
-from tuner.parameters.layout import Layout
 from tuner.parameters.parameters import Parameters
 
 SAMPLE = 40_000  # positions of a matrix that only has to point the way
@@ -43,12 +44,12 @@ class TemporalProblem:
     @property
     def games(self) -> np.ndarray:
         """(g, 2) ranges of positions."""
-        return self.problem.whole_games
+        return self.problem.model.whole_games
 
     @property
     def passes(self) -> TemporalPasses:
         """What the problem's device does for it."""
-        return self.problem.device.temporal(self.problem, self.extra)
+        return self.problem.device.temporal(self.problem.model, self.extra)
 
     def equation(self, weights: np.ndarray, games: np.ndarray) -> tuple[np.ndarray, float]:
         """(d,) the mean over positions of c dv/dw, less the prior's pull: zero at the solution. And what to watch: the mean
@@ -118,23 +119,23 @@ def epochs(name: str) -> Callable[[TemporalProblem, LearnerOptions, Record], np.
     return learn
 
 
-def fit_temporal(data: Dataset, extra: TemporalData, parameters: Parameters, layout: Layout, phases: int, options: FitOptions,
+def fit_temporal(data: Dataset, extra: TemporalData, parameters: Parameters, options: FitOptions,
                  watch: Callable[[dict], None] = lambda line: None) -> FitResult:
     """As `tuner.fit.regression.fit`, by TD(lambda). The prior's width, where it is found from the data, is that of the
     regression on results; losses are those of the results."""
     train, held = split_games(data, options.held_out, options.seed)
     if len(train) == 0:
         train, held = held, train
-    problem = make_problem(data, parameters, options, train, phases, parameters.scale)
+    problem = make_problem(data, parameters, options, train, parameters.scale)
     if options.prior is not None or parameters.prior:
-        problem, _, _ = with_prior(problem, parameters, layout, options)
+        problem, _, _ = with_prior(problem, parameters, options)
     temporal = TemporalProblem(problem, extra)
     record = Record(watch)
     record(problem.start, temporal.equation(problem.start, temporal.games)[1])
     weights = LEARNERS[options.learner](temporal, options.learning, record)
     convergence = convergence_of(temporal, weights)
     matrix = problem.gauss_newton(weights)
-    gauge = find_gauge(problem, matrix, layout.places)
+    gauge = find_gauge(problem, matrix, data.layout.places)
     weights = gauge.restore(problem, weights)
     uncertainty = standard_errors(temporal, weights, gauge) if options.errors else None
     return FitResult(learned(parameters, weights, uncertainty, parameters.scale), problem,

@@ -12,8 +12,11 @@ import numpy as np
 from games.record import Game, PositionBatch, ReadOptions, ReadReport
 from games.streams import InputError, plain_name
 from tuner import __version__
-from tuner.datasets.dataset import Dataset, DatasetWriter, open_dataset
-from tuner.engine.engine import Counter, Engine
+from tuner.datasets.dataset import Dataset
+from tuner.datasets.reader import open_dataset
+from tuner.datasets.writer import DatasetWriter
+from tuner.engine.counter import Counter
+from tuner.engine.engine import Engine
 from tuner.io.files import sha256_of
 from tuner.parameters.parameters import Parameters
 
@@ -93,7 +96,7 @@ def build(engine: Engine, sources: Sequence[str], target: Path, options: ReadOpt
     in place of the outcomes. InputError if no position is left.
     """
     options, packed = prepared(engine, options, quiescence)
-    report, counter = ReadReport(), Counter(engine)
+    report, counter = ReadReport(), Counter(engine.composition, engine.layout.size)
     names = []
     with DatasetWriter(target) as writer:
         last = None
@@ -107,7 +110,7 @@ def build(engine: Engine, sources: Sequence[str], target: Path, options: ReadOpt
                 # games of which no position is wanted are left out
                 some = np.flatnonzero(np.diff(batch.first, append=len(batch.positions)))
                 first, identities, openings = batch.first[some] + writer.positions, batch.identities[some], batch.openings[some]
-                writer.add_positions(rows.index, rows.count, rows.ends, rows.phase, batch.outcomes)
+                writer.add_positions(rows._replace(outcome=batch.outcomes))
                 # a game of labelled positions may go on in the next batch
                 new = slice(1 if len(some) and last == identities[0] else 0, None)
                 writer.add_games(first[new], identities[new], openings[new])

@@ -9,7 +9,10 @@ import numpy as np
 
 from games.record import ReadOptions, ReadReport
 from games.streams import InputError
-from tuner.datasets.dataset import Dataset, copy_games, is_dataset, open_dataset
+from tuner.datasets.dataset import Dataset
+from tuner.datasets.format import is_dataset
+from tuner.datasets.merge import merge
+from tuner.datasets.reader import open_dataset
 from tuner.engine.engine import Engine
 from tuner.ingest.build import build
 from tuner.ingest.search_targets import Teach
@@ -50,41 +53,6 @@ def checked(data: Dataset, engine: Engine) -> Dataset:
     if data.manifest["terms"] != engine.composition.name:
         raise InputError(f"{data.path}: counted by another version of the terms; build the dataset again")
     return data
-
-
-def merge(datasets: Sequence[Dataset], target: Path) -> Dataset:
-    """One dataset of all; a game that stands in several of them is taken once."""
-    first = datasets[0].manifest
-    for data in datasets[1:]:
-        for key in ("game", "layout", "terms", "phases"):
-            if data.manifest[key] != first[key]:
-                raise InputError(f"{data.path}: differs in {key} from {datasets[0].path}; build both with the same terms")
-    seen, chosen = np.zeros(0, np.uint64), []
-    for data in datasets:
-        _, place = np.unique(data.game, return_index=True)
-        place = place[~np.isin(data.game[place], seen)]
-        seen = np.union1d(seen, data.game[place])
-        chosen.append((data, np.sort(place)))
-    copy_games(chosen, target, {**_common(first), "sources": _sources(datasets),
-                                "options": {"merged": [data.manifest["options"] for data in datasets]}})
-    return open_dataset(target, check=False)
-
-
-def part(data: Dataset, games: np.ndarray, target: Path, what: str) -> Dataset:
-    """Some games (indices, ascending) of a dataset as a dataset of their own."""
-    if len(games) == 0:
-        raise InputError(f"{target}: would hold no game; choose another share or seed")
-    copy_games([(data, games)], target, {**_common(data.manifest), "sources": data.manifest["sources"],
-                                         "options": {**data.manifest["options"], "part": what}})
-    return open_dataset(target, check=False)
-
-
-def _common(manifest: dict) -> dict:
-    return {key: manifest[key] for key in ("program", "game", "layout", "terms", "phases", "stages")}
-
-
-def _sources(datasets: Sequence[Dataset]) -> list[dict]:
-    return [source for data in datasets for source in data.manifest["sources"]]
 
 
 def require_learnable(data: Dataset, what: str = "", results: set[float] | None = None) -> None:

@@ -12,9 +12,11 @@ from pathlib import Path
 from games.contest import Control, Player
 from games.record import Game, available
 from games.streams import InputError
-from tuner.engine.engine import BUNDLED, DEFAULT_GAME, Engine, parameter_path
+from tuner.engine.engine import Engine
+from tuner.engine.loading import parameter_path
+from tuner.io.files import BUNDLED
 from tuner.match.players import RandomPlayer, SearchPlayer
-from tuner.parameters.parameters import Parameters, game_of
+from tuner.parameters.parameters import DEFAULT_GAME, Parameters, game_of
 
 RANDOM, PARAMETERS = "random", "parameters"
 MEGABYTES = 16  # of a search's table

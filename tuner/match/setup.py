@@ -8,7 +8,8 @@ from pathlib import Path
 
 from games.record import Game, find
 from games.streams import InputError
-from tuner.engine.engine import Engine, make_engine, quiescence_of
+from tuner.engine.engine import Engine
+from tuner.engine.loading import make_engine, quiescence_of
 from tuner.match.adjudicate import adjudication_of
 from tuner.match.entrants import (
     PARAMETERS,

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from games.record import Game, find
 from games.streams import InputError
-from tuner.engine.engine import make_layout, parameter_path
+from tuner.engine.loading import make_layout, parameter_path
 from tuner.io.run_folder import CONFIG, HISTORY, read_plain
 from tuner.parameters.diff import Comparison, compare
 from tuner.parameters.parameters import Parameters, game_of, read_parameters, tapered, untapered

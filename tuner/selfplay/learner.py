@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from tuner.engine.coefficients import MovedRows, Rows, moved_rows_of, rows_of
+from tuner.engine.coefficients import Coefficients, MovedRows, coefficients_of, moved_rows_of
 from tuner.engine.engine import Engine
 from tuner.engine.leaves import known_values
 from tuner.fit.learners.rules import RULES, State
@@ -67,10 +67,10 @@ class Learner:
                 "drift": float(np.abs(self.average - self.parameters.weights).mean()),
                 "static": float(sum(np.isnan(lesson.known).sum() for lesson in lessons) / max(leaves, 1))}
 
-    def _rows(self, positions: np.ndarray) -> Rows | MovedRows:
+    def _rows(self, positions: np.ndarray) -> Coefficients | MovedRows:
         settings = self.settings
         if settings.gradient == "analytic":
-            return rows_of(self.engine, positions, len(self.weights))
+            return coefficients_of(self.engine, positions, len(self.weights))
         return moved_rows_of(self.engine, positions, settings.step, settings.gradient == "central-difference")
 
     @property

@@ -17,7 +17,7 @@ import numpy as np
 from games.contest import PLIES, RULES, PlayedGame
 from games.record import Game
 from games.streams import InputError
-from tuner.engine.engine import load_engine, parameter_path
+from tuner.engine.loading import load_engine, parameter_path
 from tuner.io.files import LEARNED, replace_file, require_writable
 from tuner.io.interrupt import interrupts
 from tuner.io.progress import Display

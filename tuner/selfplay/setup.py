@@ -10,7 +10,8 @@ from games.contest import Control, Openings, Player
 from games.record import Game
 from games.search.searcher import UNLIMITED, Limits, Searcher
 from games.streams import InputError
-from tuner.engine.engine import Engine, quiescence_of
+from tuner.engine.engine import Engine
+from tuner.engine.loading import quiescence_of
 from tuner.match.entrants import PARAMETERS, RANDOM, understood
 from tuner.match.openings import Book, Generator, Opening
 from tuner.match.players import RandomPlayer, SearchPlayer

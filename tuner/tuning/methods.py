@@ -16,12 +16,13 @@ import numpy as np
 
 from games.record import Game, ReadOptions
 from games.streams import InputError
-from tuner.datasets.dataset import is_dataset
+from tuner.datasets.format import is_dataset
 from tuner.device.choose import device_named, why_no_gpu
 from tuner.engine.coefficients import STEPS
 from tuner.engine.engine import Engine
 from tuner.fit.learners import LEARNERS
-from tuner.fit.regression import DRAWS, FitResult
+from tuner.fit.options import DRAWS
+from tuner.fit.result import FitResult
 from tuner.fit.temporal import LEARNERS as TEMPORAL
 from tuner.ingest.build import expand
 from tuner.ingest.search_targets import Leaves, Teach, search_values, taught

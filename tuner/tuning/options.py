@@ -9,7 +9,7 @@ from games.record import ReadOptions
 from tuner.device.base import Device
 from tuner.device.choose import device_named
 from tuner.fit.learners.base import LearnerOptions
-from tuner.fit.regression import FitOptions
+from tuner.fit.options import FitOptions
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from tuner import __version__
 from tuner.datasets.dataset import Dataset
 from tuner.diagnostics.findings import advice, draws_of, evaluation_noise, held_out_change, held_out_results, ratios_of
 from tuner.fit.problem import Problem
-from tuner.fit.regression import FitResult
+from tuner.fit.result import FitResult
 from tuner.tuning.options import TuneOptions
 
 MATCH_DEPTH, MATCH_GAMES = 4, 400  # of the match that decides

@@ -14,18 +14,22 @@ import numpy as np
 
 from games.streams import InputError
 from tuner import __version__
-from tuner.datasets.dataset import Dataset, is_dataset
+from tuner.datasets.dataset import Dataset
+from tuner.datasets.format import is_dataset
 from tuner.datasets.summary import summarise, summary_lines
 from tuner.device.base import Device
 from tuner.device.choose import device_named
-from tuner.device.differences.device import Differences
+from tuner.device.differences.device import by_differences
 from tuner.diagnostics.bootstrap import checked_errors
 from tuner.diagnostics.dry_run import foresee
 from tuner.diagnostics.findings import findings, results_problems
 from tuner.diagnostics.misjudged import misjudged
-from tuner.engine.engine import Engine, load_engine, quiescence_of
+from tuner.engine.engine import Engine
+from tuner.engine.loading import load_engine, quiescence_of
 from tuner.fit.cross_validation import choose_prior
-from tuner.fit.regression import DRAWS, FitOptions, FitResult, best_fit
+from tuner.fit.options import DRAWS, FitOptions
+from tuner.fit.regression import best_fit
+from tuner.fit.result import FitResult
 from tuner.fit.temporal import fit_temporal
 from tuner.ingest.kept import Kept
 from tuner.ingest.search_targets import Leaves, Teach
@@ -101,7 +105,7 @@ def dry_run(start: str, sources: Sequence[str], options: TuneOptions) -> dict:
         read = _read(engine, sources, folder, options, None, display, display.note)
         _tell(read, engine, options, display, None)
         display.begin("judging")
-        return {"method": method, **foresee(read.data, parameters, engine.layout, engine.phases, options.fitting())}
+        return {"method": method, **foresee(read.data, parameters, options.fitting())}
 
 
 def require_linear(engine: Engine, options: TuneOptions) -> None:
@@ -149,11 +153,11 @@ def _rounds(engine: Engine, parameters: Parameters, sources: Sequence[str], fold
             fitting = replace(fitting, prior=options.prior)
         display.begin("learning", options.iterations)
         if isinstance(teach, Leaves):
-            result = fit_temporal(read.data, teach.data, parameters, engine.layout, engine.phases, fitting, display.learning)
+            result = fit_temporal(read.data, teach.data, parameters, fitting, display.learning)
         else:
             # each round of searching is trusted so far round the values that it was made with
             start = searching if options.method == "rootstrap" else parameters
-            result = best_fit(read.data, start, engine.layout, engine.phases, fitting, display.learning, display.note)
+            result = best_fit(read.data, start, fitting, display.learning, display.note)
         moved = value_change(result, searching) if left else 0.0
         if moved <= FAR:
             break
@@ -166,7 +170,7 @@ def _device(engine: Engine, read: Read, options: TuneOptions) -> Device:
     """Where passes run."""
     if options.gradient == "analytic":
         return device_named(options.device, options.workers)
-    return Differences(options.workers, engine, read.positions, options.step, options.gradient == "central-difference")
+    return by_differences(engine, read.positions, options.step, options.gradient == "central-difference", options.workers)
 
 
 def _read(engine: Engine, sources: Sequence[str], folder: Path, options: TuneOptions, teach: Teach | None, display: Display,
@@ -191,7 +195,7 @@ def _with_width(data: Dataset, start: Parameters, engine: Engine, options: TuneO
         return options
     # whatever the draws are, the same games tell how far weights are to be believed
     fitting = replace(fitting, loss="cross-entropy" if fitting.loss == DRAWS else fitting.loss)
-    width, losses = choose_prior(data, start, engine.layout, engine.phases, fitting, display.begin)
+    width, losses = choose_prior(data, start, fitting, display.begin)
     display.note("loss of games left out, by the prior's width: "
                  + ", ".join(f"{width:g}: {loss:.5f}" for width, loss in losses.items()) + f"; chosen: {width:g}")
     return replace(options, prior=width)

@@ -1,5 +1,7 @@
 """What the terms of chess count, against python-chess."""
 
+from itertools import pairwise
+
 import chess
 import numpy as np
 
@@ -34,9 +36,8 @@ def both(board: chess.Board) -> dict[str, int]:
 def counted(rows: np.ndarray) -> list[dict[str, int]]:
     """The same, counted by the terms."""
     found = engine("chess").coefficients(rows)
-    starts = np.concatenate([[0], found.ends[:-1]])
     return [{LABELS[i]: int(n) for i, n in zip(found.index[a:b], found.count[a:b], strict=True)}
-            for a, b in zip(starts, found.ends, strict=True)]
+            for a, b in pairwise(found.row)]
 
 
 def boards(number: int, seed: int) -> np.ndarray:

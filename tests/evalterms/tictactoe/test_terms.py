@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests.games.tictactoe.support import all_positions
-from tuner.engine.engine import load_engine, make_engine
+from tuner.engine.loading import load_engine, make_engine
 
 REPOSITORY = Path(__file__).resolve().parents[3]
 LINES = [(0, 1, 2), (3, 4, 5), (6, 7, 8), (0, 3, 6), (1, 4, 7), (2, 5, 8), (0, 4, 8), (2, 4, 6)]

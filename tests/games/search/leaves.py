@@ -14,7 +14,8 @@ import numpy as np
 from games.record import find
 from games.search.searcher import Limits
 from tests.games.search.plain_search import lines
-from tuner.engine.engine import Engine, load_engine
+from tuner.engine.engine import Engine
+from tuner.engine.loading import load_engine
 from tuner.parameters.parameters import Parameters
 
 

@@ -20,7 +20,7 @@ from games.record import find
 from games.search.context import INFINITE, MATE
 from games.search.searcher import Limits, Searcher
 from tests.games.support import unit_of
-from tuner.engine.engine import load_engine
+from tuner.engine.loading import load_engine
 
 UNIT = unit_of(__file__)
 quiesce = SEARCH.quiescence.quiesce

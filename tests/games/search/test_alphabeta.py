@@ -11,7 +11,7 @@ from games.record import find
 from games.search.searcher import Limits
 from tests.games.search.leaves import broken_promises
 from tests.games.search.plain_search import lines, plain_value
-from tuner.engine.engine import load_engine
+from tuner.engine.loading import load_engine
 
 CHESS = find("chess")
 

@@ -7,7 +7,7 @@ import pytest
 from games.chess.game import GAME, after, moves_of, result
 from games.search.among import search_among
 from games.search.searcher import Found, Limits, Searcher
-from tuner.engine.engine import load_engine
+from tuner.engine.loading import load_engine
 
 MIDDLEGAME = "r1bqkbnr/pppp1ppp/2n5/4p3/2B1P3/5N2/PPPP1PPP/RNBQK2R b KQkq - 3 3"
 MATE_IN_ONE = "6k1/5ppp/8/8/8/8/8/R6K w - - 0 1"

@@ -9,8 +9,9 @@ import pytest
 
 from games.record import ReadOptions
 from tests.games.tictactoe.support import random_games
-from tuner.engine.engine import load_engine
-from tuner.fit.regression import FitOptions, fit
+from tuner.engine.loading import load_engine
+from tuner.fit.options import FitOptions
+from tuner.fit.regression import fit
 from tuner.ingest.build import build
 
 REPOSITORY = Path(__file__).resolve().parents[3]
@@ -34,7 +35,7 @@ def data(tmp_path_factory):
 @pytest.mark.parametrize("start", ["zero", "classic"])
 def test_the_learned_evaluation_predicts_held_out_games_better_than_its_start(data, start):
     engine, parameters = bundled(start)
-    found = fit(data, parameters, engine.layout, engine.phases, FitOptions())
+    found = fit(data, parameters, FitOptions())
     assert found.held_out_games > 100
     assert found.held_out_after < found.held_out_before - 0.04
     assert found.held_out_after == pytest.approx(found.loss_after, abs=0.03)
@@ -50,7 +51,7 @@ def test_the_learned_evaluation_predicts_held_out_games_better_than_its_start(da
 
 def test_squares_alone_are_worth_most_in_the_centre_and_least_at_the_edge(data):
     engine, parameters = bundled("zero")
-    found = fit(data, parameters, engine.layout, engine.phases, FitOptions(only=("squares",)))
+    found = fit(data, parameters, FitOptions(only=("squares",)))
     weights = dict(zip(engine.layout.labels(), found.parameters.weights[0], strict=True))
     assert weights["squares.centre"] > weights["squares.corner"] > weights["squares.edge"]
 
@@ -58,4 +59,4 @@ def test_squares_alone_are_worth_most_in_the_centre_and_least_at_the_edge(data):
 def test_what_the_move_is_worth_cannot_be_told_from_what_all_squares_are_worth(data):
     """The mover's marks are as many as the opponent's or one fewer: one direction is held, and nothing else."""
     engine, parameters = bundled("zero")
-    assert fit(data, parameters, engine.layout, engine.phases, FitOptions()).null_directions == 1
+    assert fit(data, parameters, FitOptions()).null_directions == 1

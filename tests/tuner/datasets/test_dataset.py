@@ -18,9 +18,14 @@ import pytest
 from games.streams import InputError
 from tests.tuner.support import LAYOUT, PHASES, Sample, random_coefficients, write_sample
 from tuner.datasets import array_files, integrity
-from tuner.datasets import dataset as module
-from tuner.datasets.dataset import ARRAYS, MANIFEST, Dataset, DatasetWriter, copy_games, is_dataset, open_dataset
-from tuner.ingest.sources import checked, merge, part, require_learnable
+from tuner.datasets import merge as module
+from tuner.datasets.dataset import Dataset
+from tuner.datasets.format import ARRAYS, MANIFEST, is_dataset
+from tuner.datasets.merge import copy_games, merge, part
+from tuner.datasets.reader import open_dataset
+from tuner.datasets.rows import Rows
+from tuner.datasets.writer import DatasetWriter
+from tuner.ingest.sources import checked, require_learnable
 
 COLUMNS = LAYOUT.size
 
@@ -96,10 +101,7 @@ def test_the_pieces_in_which_a_dataset_is_written_change_nothing(sample, tmp_pat
     data = sample.data
     with DatasetWriter(tmp_path / "pieces") as writer:
         for a in range(0, data.positions, 7):
-            b = min(a + 7, data.positions)
-            low, high = data.row[a], data.row[b]
-            writer.add_positions(data.index[low:high], data.count[low:high], data.row[a + 1:b + 1] - low, data.phase[a:b],
-                                 data.outcome[a:b], data.weight[a:b])
+            writer.add_positions(data.rows(a, min(a + 7, data.positions)))
         writer.add_games(data.first[:-1], data.game, data.opening)
         writer.finish({key: value for key, value in data.manifest.items() if key != "format"})
     assert sorted(path.name for path in (tmp_path / "pieces").iterdir()) == sorted(p.name for p in data.path.iterdir())
@@ -109,7 +111,7 @@ def test_the_pieces_in_which_a_dataset_is_written_change_nothing(sample, tmp_pat
 
 def test_the_last_column_that_an_index_can_name_is_kept(tmp_path):
     with DatasetWriter(tmp_path / "wide") as writer:
-        writer.add_positions(np.array([0, 65535]), np.array([-128, 127]), np.array([2]), np.zeros(1), np.ones(1))
+        writer.add_positions(Rows(np.array([0, 65535]), np.array([-128, 127]), np.array([0, 2]), np.zeros(1), np.ones(1)))
         writer.add_games(np.zeros(1), np.array([2**64 - 1], np.uint64), np.array([2**63], np.uint64))
         writer.finish({"program": "", "game": "none", "sources": [], "options": {}, "layout": [["a.b", [65536]]], "terms": "",
                        "phases": 24, "stages": ["mg", "eg"]})
@@ -286,7 +288,7 @@ def test_arrays_of_another_kind_are_refused_and_pickles_never_read(copy):
 
 def test_what_is_left_without_finishing_leaves_nothing(sample, tmp_path):
     with pytest.raises(ZeroDivisionError), DatasetWriter(tmp_path / "new") as writer:
-        writer.add_positions(np.zeros(1), np.ones(1), np.ones(1), np.zeros(1), np.zeros(1))
+        writer.add_positions(Rows(np.zeros(1), np.ones(1), np.arange(2), np.zeros(1), np.zeros(1)))
         raise ZeroDivisionError
     assert list(tmp_path.iterdir()) == []
 

@@ -10,7 +10,7 @@ import pytest
 
 from tests.commands.support import done, tictactoe_file, tuner
 from tests.tuner.device import fake_gpu
-from tuner.engine.engine import load_parameters
+from tuner.engine.loading import load_parameters
 
 pytestmark = pytest.mark.skipif(fake_gpu.COMPILER is None, reason="no C++ compiler; install the Debian package g++")
 

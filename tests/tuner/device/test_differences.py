@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from tests.tuner.support import PHASES, SCALE, problem_of, random_sample
-from tuner.device.cpu.device import Processors
-from tuner.device.differences.device import Differences
+from tuner.device.cpu.device import Cpu
+from tuner.device.differences import device as differences
 from tuner.objectives.temporal import TemporalData
 
 COLUMNS = 5
@@ -56,8 +56,8 @@ def sample(tmp_path_factory):
 def by_differences(problem, sample, step=0.01, central=True, curved=False, workers=1):
     """The same problem, with its passes by differences."""
     positions = np.arange(len(sample.phase), dtype=np.uint64)[:, None]
-    return replace(problem, device=Differences(workers, Dense(sample.coefficients, sample.phase.astype(float), curved), positions,
-                                               step, central))
+    return replace(problem, device=differences.by_differences(Dense(sample.coefficients, sample.phase.astype(float), curved),
+                                                             positions, step, central, workers))
 
 
 @pytest.fixture(scope="module")
@@ -73,8 +73,8 @@ def test_all_passes_over_something_linear_are_the_analytic_ones(sample, weights,
     assert moved.loss_gradient(w)[0] == pytest.approx(loss, rel=1e-12)
     np.testing.assert_allclose(moved.loss_gradient(w)[1], gradient, rtol=0, atol=1e-6 * np.abs(gradient).max())
     chosen = np.arange(w.size)
-    for one in (lambda p: p.gauss_newton(w), lambda p: p.device.score_products(p, w, chosen)[0],
-                lambda p: p.device.score_squares(p, w), lambda p: p.device.position_products(p, w, p.ranges),
+    for one in (lambda p: p.gauss_newton(w), lambda p: p.device.score_products(p.model, w, chosen)[0],
+                lambda p: p.device.score_squares(p.model, w), lambda p: p.device.position_products(p.model, w, p.ranges),
                 lambda p: p.evaluations(w, p.ranges[:1])):
         np.testing.assert_allclose(one(moved), one(problem), rtol=0, atol=1e-6 * np.abs(one(problem)).max())
 
@@ -122,8 +122,8 @@ def extra(request, sample):
 
 def test_temporal_passes_over_something_linear_are_the_analytic_ones(sample, weights, extra):
     problem = problem_of(sample, 2)
-    one, other = (p.device.temporal(p, extra) for p in (problem, by_differences(problem, sample)))
-    games, chosen = problem.whole_games, np.arange(weights.size)
+    one, other = (p.device.temporal(p.model, extra) for p in (problem, by_differences(problem, sample)))
+    games, chosen = problem.model.whole_games, np.arange(weights.size)
     for found in (lambda passes: passes.equation(weights, games)[0], lambda passes: passes.matrix(weights, games, True),
                   lambda passes: passes.matrix(weights, games, False), lambda passes: passes.squares(weights),
                   lambda passes: passes.score_products(weights, chosen)[0]):
@@ -134,9 +134,9 @@ def test_temporal_passes_over_something_linear_are_the_analytic_ones(sample, wei
 def test_a_forward_difference_of_values_has_the_bias_of_theory(sample, weights, extra):
     """Under TD(lambda) the sum of c (v' + h v'' / 2): v'' = -2 scale v v' x for v = tanh(scale * x w)."""
     problem, step = problem_of(sample, 2), 1.0
-    passes = by_differences(problem, sample, step, central=False).device.temporal(problem, extra)
-    plain = problem.device.temporal(problem, extra)
-    games = problem.whole_games
+    passes = by_differences(problem, sample, step, central=False).device.temporal(problem.model, extra)
+    plain = problem.device.temporal(problem.model, extra)
+    games = problem.model.whole_games
     x = sample.design(2)
     v = np.tanh(SCALE * x @ weights.ravel())
     known = np.isnan(extra.known)
@@ -175,8 +175,8 @@ def test_only_free_weights_are_moved(sample, weights):
 
 
 def test_the_number_of_threads_changes_no_bit(sample, weights, monkeypatch):
-    monkeypatch.setattr("tuner.device.differences.device.PIECE", 50)
+    monkeypatch.setattr("tuner.device.differences.moves.PIECE", 50)
     one, three = (by_differences(problem_of(sample, 2), sample, workers=workers) for workers in (1, 3))
     assert (one.loss_gradient(weights)[1] == three.loss_gradient(weights)[1]).all()
     assert (one.gauss_newton(weights) == three.gauss_newton(weights)).all()
-    assert isinstance(one.device, Processors) and "central differences of 0.01 centipawns" in one.device.name
+    assert isinstance(one.device, Cpu) and "central differences of 0.01 centipawns" in one.device.name

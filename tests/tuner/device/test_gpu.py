@@ -18,10 +18,10 @@ from tests.tools import tool
 from tests.tuner.device import fake_gpu
 from tests.tuner.fit.test_temporal import walk
 from tests.tuner.support import learn, problem_of, random_sample, write_sample
+from tuner.datasets.dataset import Dataset
 from tuner.device.choose import device_named
-from tuner.device.cpu.device import Processors
-from tuner.device.gpu import chunks, library
-from tuner.device.gpu import device as gpu
+from tuner.device.cpu.device import Cpu
+from tuner.device.gpu import chunks, library, sums
 from tuner.device.gpu import temporal as gpu_temporal
 from tuner.device.gpu.chunk import arranged
 from tuner.fit.learners.base import LearnerOptions, Record
@@ -66,7 +66,7 @@ def paper_with_room(monkeypatch, folder, how):
     made = []
     if how != "resident":
         monkeypatch.setattr(chunks, "STAYING" if how == "in chunks" else "PASSING", 300)
-        monkeypatch.setattr(gpu, "ROWS_BYTES", 8 * 14 * 50)
+        monkeypatch.setattr(sums, "ROWS_BYTES", 8 * 14 * 50)
         monkeypatch.setattr(gpu_temporal, "ROWS_BYTES", 8 * 14 * 50)
     monkeypatch.setattr(chunks, "arranged", lambda *given: made.append(given[-1]) or arranged(*given))
     return paper(monkeypatch, folder, **({"free": 1000} if how == "streamed" else {})), made
@@ -91,7 +91,7 @@ def problem_on(sample, objective: str, stages: int, device):
 @HOWS
 def test_sums_are_those_of_the_processors(sample, folder, monkeypatch, objective, stages, how):
     device, made = paper_with_room(monkeypatch, folder, how)
-    on_card, here = (problem_on(sample, objective, stages, which) for which in (device, Processors()))
+    on_card, here = (problem_on(sample, objective, stages, which) for which in (device, Cpu()))
     weights = np.random.default_rng(2).normal(0, 80, here.start.shape)
     weights[:, COLUMNS + 1:] = np.abs(weights[:, COLUMNS + 1:]) + 20
     ranges, few = np.array([[3, 40], [41, 700], [900, here.positions - 5]]), np.array([[3, 5], [6, 40]])
@@ -102,10 +102,11 @@ def test_sums_are_those_of_the_processors(sample, folder, monkeypatch, objective
         np.testing.assert_allclose(on_card.gauss_newton(weights, chosen), here.gauss_newton(weights, chosen), rtol=1e-9,
                                    atol=1e-20)
     some = np.array([0, 2, here.start.size - 1])
-    (found, groups), (wanted, names) = (problem.device.score_products(problem, weights, some) for problem in (on_card, here))
+    (found, groups), (wanted, names) = (problem.device.score_products(problem.model, weights, some)
+                                        for problem in (on_card, here))
     np.testing.assert_allclose(found, wanted, rtol=1e-9)
     assert groups == names == 118
-    np.testing.assert_allclose(*(problem.device.score_squares(problem, weights) for problem in (on_card, here)), rtol=1e-9)
+    np.testing.assert_allclose(*(problem.device.score_squares(problem.model, weights) for problem in (on_card, here)), rtol=1e-9)
     assert as_it_should_stay(made, how)
 
 
@@ -130,12 +131,12 @@ def test_it_does_not_matter_which_thread_is_first(sample, folder, monkeypatch, o
     for order in (False, True):
         fake_gpu.backwards(library.source(), order)
         try:
-            temporal = problem.device.temporal(problem, extra)
+            temporal = problem.device.temporal(problem.model, extra)
             found.append([problem.loss_gradient(weights)[1], problem.gauss_newton(weights),
-                          problem.device.score_squares(problem, weights)])
+                          problem.device.score_squares(problem.model, weights)])
             if objective == "cross-entropy":
-                found[-1] += [temporal.equation(weights, problem.whole_games)[0],
-                              temporal.matrix(weights, problem.whole_games, True)]
+                found[-1] += [temporal.equation(weights, problem.model.whole_games)[0],
+                              temporal.matrix(weights, problem.model.whole_games, True)]
         finally:
             fake_gpu.backwards(library.source(), False)
     assert all((a == b).all() for a, b in zip(*found, strict=True))
@@ -147,7 +148,7 @@ def test_learners_find_on_a_card_what_they_find_here(sample, folder, monkeypatch
     device = paper(monkeypatch, folder)
     options = {"newton": {"tolerance": 1e-13}, "lbfgs": {"tolerance": 1e-12}}.get(learner, {"iterations": 3, "batch": 400})
     found, expected = (learn(problem_on(sample, "cross-entropy", 2, which), learner, **options)[0]
-                       for which in (device, Processors()))
+                       for which in (device, Cpu()))
     np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-3)  # centipawns; where L-BFGS stops depends on the last bits
 
 
@@ -155,7 +156,7 @@ def test_learners_find_on_a_card_what_they_find_here(sample, folder, monkeypatch
 def test_standard_errors_too(sample, folder, monkeypatch):
     device = paper(monkeypatch, folder)
     errors = []
-    for which in (device, Processors()):
+    for which in (device, Cpu()):
         problem = problem_on(sample, "cross-entropy", 2, which)
         weights, _ = learn(problem, tolerance=1e-13)
         matrix = problem.gauss_newton(weights)
@@ -170,7 +171,7 @@ def test_standard_errors_too(sample, folder, monkeypatch):
 def test_temporal_differences_too(tmp_path, folder, monkeypatch, trace, how):
     device, made = paper_with_room(monkeypatch, folder, how)
     _, given = walk(tmp_path, trace, known=0.1)
-    on_card, here = (replace(given, problem=replace(given.problem, device=which)) for which in (device, Processors(2)))
+    on_card, here = (replace(given, problem=replace(given.problem, device=which)) for which in (device, Cpu(2)))
     weights = np.random.default_rng(2).normal(0, 40, given.problem.start.shape)
     for games in (here.games, here.games[1::3]):
         (found, squares), (expected, wanted) = (problem.passes.equation(weights, games) for problem in (on_card, here))
@@ -198,12 +199,12 @@ def test_games_without_positions_change_nothing(tmp_path, folder, monkeypatch):
     for name, lengths in (("with", [0, 20, 0, 20, 20, 0]), ("without", [20, 20, 20])):
         sample = write_sample(tmp_path / name, counts.astype(np.int8), outcome, np.array(lengths))
         extra = TemporalData(np.full(60, 0.7), np.full(60, np.nan))
-        for which in (device, Processors()):
+        for which in (device, Cpu()):
             problem = problem_on(sample, "mse", 2, which)
-            temporal = which.temporal(problem, extra)
+            temporal = which.temporal(problem.model, extra)
             weights = np.linspace(-50, 50, problem.start.size).reshape(problem.start.shape)
-            found.append(np.concatenate([temporal.equation(weights, problem.whole_games)[0],
-                                         temporal.matrix(weights, problem.whole_games, True).ravel()]))
+            found.append(np.concatenate([temporal.equation(weights, problem.model.whole_games)[0],
+                                         temporal.matrix(weights, problem.model.whole_games, True).ravel()]))
     for other in found[1:]:
         np.testing.assert_allclose(other, found[0], rtol=1e-9, atol=1e-12 * np.abs(found[0]).max())
 
@@ -219,11 +220,10 @@ def test_more_parameters_than_a_block_has_memory_for_are_refused(sample, folder,
 @needs_compiler
 def test_evaluations(sample, folder, monkeypatch):
     device = paper(monkeypatch, folder)
-    here = problem_on(sample, "cross-entropy", 2, Processors(2))
+    here = problem_on(sample, "cross-entropy", 2, Cpu(2))
     weights, data = np.random.default_rng(2).normal(0, 80, here.start.shape), sample.data
     for rows in (slice(0, here.positions), slice(5, 9), slice(7, 7)):
-        row = data.row[rows.start:rows.stop + 1]
-        given = data.index[row[0]:row[-1]], data.count[row[0]:row[-1]], row - row[0], data.phase[rows], here.table(weights)
+        given = data.rows(rows.start, rows.stop), here.model.table(weights)
         np.testing.assert_allclose(device.evaluate(*given), here.device.evaluate(*given), rtol=1e-12)
 
 
@@ -233,8 +233,8 @@ def test_a_dataset_with_other_weights_is_not_read_again(sample, folder, monkeypa
     weights = np.random.default_rng(2).normal(0, 80, problem.start.shape)
     problem.loss_gradient(weights)
     twice = replace(problem, data=replace(sample.data, weight=sample.data.weight * np.float32(2) ** (sample.data.phase % 2)))
-    monkeypatch.setattr(chunks, "slices", lambda *given: pytest.fail("read again"))
-    expected = replace(twice, device=Processors()).loss_gradient(weights)
+    monkeypatch.setattr(Dataset, "rows", lambda *given: pytest.fail("read again"))
+    expected = replace(twice, device=Cpu()).loss_gradient(weights)
     found = twice.loss_gradient(weights)
     assert found[0] == pytest.approx(expected[0], rel=1e-9)
     np.testing.assert_allclose(found[1], expected[1], rtol=1e-6, atol=1e-7 * np.abs(expected[1]).max())
@@ -242,7 +242,7 @@ def test_a_dataset_with_other_weights_is_not_read_again(sample, folder, monkeypa
 
 def test_without_a_card_the_processors_serve_and_gpu_is_refused(monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "cupy", None)
-    assert device_named("auto", 3) == Processors(3) and device_named("cpu", 2) == Processors(2)
+    assert device_named("auto", 3) == Cpu(3) and device_named("cpu", 2) == Cpu(2)
     with pytest.raises(InputError, match="--device gpu: CuPy is not installed; .* or choose --device cpu"):
         device_named("gpu", 1)
     for name, module in fake_gpu.cards(tmp_path, count=0).items():

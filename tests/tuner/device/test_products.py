@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from tests.tuner.support import game_scores, problem_of, random_sample
-from tuner.device.cpu import device
-from tuner.device.cpu.device import Processors
+from tuner.device.cpu import sums
+from tuner.device.cpu.device import Cpu
 from tuner.device.cpu.products import assembled, order_of, products
 
 
@@ -27,13 +27,13 @@ def test_products_are_those_of_the_dense_matrix(shares):
 
 
 def test_scores_of_games_by_any_number_of_threads(tmp_path, monkeypatch):
-    monkeypatch.setattr(device, "GROUPS", 7)
+    monkeypatch.setattr(sums, "GROUPS", 7)
     sample, _ = random_sample(tmp_path / "data", seed=4, games=120, columns=20)
     problem = problem_of(sample)
     weights, chosen = np.random.default_rng(1).normal(0, 50, problem.start.shape), np.arange(0, problem.start.size, 2)
     scores = game_scores(problem, weights)[:, chosen]
-    one, three = (Processors(workers).score_products(problem, weights, chosen) for workers in (1, 3))
+    one, three = (Cpu(workers).score_products(problem.model, weights, chosen) for workers in (1, 3))
     assert (one[0] == three[0]).all() and one[1] == three[1] == len(scores)
     np.testing.assert_allclose(one[0], scores.T @ scores, rtol=1e-10, atol=1e-18)
-    squares = Processors(2).score_squares(problem, weights)
+    squares = Cpu(2).score_squares(problem.model, weights)
     np.testing.assert_allclose(squares, (game_scores(problem, weights) ** 2).sum(axis=0), rtol=1e-10)

@@ -9,7 +9,8 @@ from scipy.linalg import null_space
 from tests.tuner.support import PHASES, learn, problem_of, write_sample
 from tuner.datasets.ranges import ranges_of
 from tuner.fit.null_space import find_gauge, null_basis
-from tuner.fit.regression import FitOptions, make_problem
+from tuner.fit.options import FitOptions
+from tuner.fit.setup import make_problem
 from tuner.parameters.layout import Layout, Place
 
 # a man is worth something wherever it stands, and more or less on each square; a list counts by rank what a table does
@@ -160,7 +161,7 @@ def test_chess_material_tables_and_tempo_lack_the_rank_that_numpy_says(chess, un
     engine, parameters, data = chess(untapered)
     options = FitOptions(only=("material", "piece_square", "space.tempo"), intercept=False)
     games = np.arange(120)
-    problem = make_problem(data, parameters, options, games, engine.phases, parameters.scale)
+    problem = make_problem(data, parameters, options, games, parameters.scale)
     weights, _ = learn(problem, iterations=2)  # few games: at the optimum some positions would be certain, and tell nothing
     gauge = find_gauge(problem, problem.gauss_newton(problem.start), engine.layout.places)
 

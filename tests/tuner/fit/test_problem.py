@@ -21,9 +21,9 @@ from tests.tuner.support import (
     write_sample,
 )
 from tuner.datasets.ranges import blocks, ranges_of
-from tuner.device.cpu import device
-from tuner.device.cpu.device import Processors
-from tuner.fit import problem as module
+from tuner.device import model as module
+from tuner.device.cpu import sums
+from tuner.device.cpu.device import Cpu
 from tuner.objectives.table import OBJECTIVES
 
 COLUMNS, GAMES = LAYOUT.size, 150
@@ -54,7 +54,7 @@ def weights(request):
 @pytest.fixture
 def small_blocks(monkeypatch):
     """Passes that look at few positions at a time and give their memory back."""
-    monkeypatch.setattr(device, "BLOCK", 700)
+    monkeypatch.setattr(sums, "BLOCK", 700)
     monkeypatch.setattr(module, "SMALL", 0)
     monkeypatch.setattr(blocks, "__defaults__", (700,))
 
@@ -156,7 +156,7 @@ def test_scores_are_the_gradients_of_the_summed_loss_of_each_game(sample, weight
     names = list(dict.fromkeys(sample.data.game.tolist()))  # in the order in which they come
     expected = np.array([design[sample.group == name].sum(axis=0) for name in names])
     for most in (256, 7):
-        monkeypatch.setattr(device, "GROUPS", most)
+        monkeypatch.setattr(sums, "GROUPS", most)
         found = game_scores(problem_of(sample, stages, objective), weights)
         np.testing.assert_allclose(found, expected, rtol=0, atol=1e-7 * abs(expected).max())
 
@@ -208,7 +208,7 @@ def test_blocks_hold_every_position_once_and_span_no_more_than_they_may(seed):
 
 @KINDS
 def test_the_number_of_threads_changes_no_bit(sample, weights, objective, stages, small_blocks):
-    one, three = (replace(problem_of(sample, stages, objective), device=Processors(workers)) for workers in (1, 3))
+    one, three = (replace(problem_of(sample, stages, objective), device=Cpu(workers)) for workers in (1, 3))
     assert one.loss_gradient(weights)[0] == three.loss_gradient(weights)[0]
     assert (one.loss_gradient(weights)[1] == three.loss_gradient(weights)[1]).all()
     assert (one.gauss_newton(weights) == three.gauss_newton(weights)).all()
@@ -219,5 +219,5 @@ def test_a_loss_asked_for_again_takes_no_pass(sample, monkeypatch):
     weights = np.ones(problem.start.shape)
     first, other = problem.loss(weights), problem.loss(2 * weights)
     assert other != first
-    monkeypatch.setattr(Processors, "loss_gradient", lambda *given: pytest.fail("a pass"))
+    monkeypatch.setattr(Cpu, "loss_gradient", lambda *given: pytest.fail("a pass"))
     assert problem.loss(weights.copy()) == first and problem.loss(2 * weights) == other

@@ -8,7 +8,8 @@ import statsmodels.api as sm
 
 from tests.tuner.support import chances, problem_of, random_coefficients, write_sample
 from tuner.fit import scale as module
-from tuner.fit.regression import FitOptions, fit
+from tuner.fit.options import FitOptions
+from tuner.fit.regression import fit
 from tuner.fit.scale import Scale, fit_scale, scale_lines
 from tuner.parameters.parameters import Parameters
 
@@ -146,7 +147,7 @@ def test_outcomes_that_the_evaluation_tells_perfectly_have_no_scale(tmp_path):
 def test_a_fit_finds_the_scale_unless_it_is_held(drawn, options, kept):
     sample, weights = drawn
     parameters = Parameters("none", sample.layout, ("mg", "eg"), weights[:, :-1], scale=0.001)
-    found = fit(sample.data, parameters, sample.layout, 24, FitOptions(held_out=0, prior=None, **options)).parameters
+    found = fit(sample.data, parameters, FitOptions(held_out=0, prior=None, **options)).parameters
     assert found.scale == pytest.approx(0.001 if kept else expected_scale(sample, weights), rel=1e-6)
 
 
@@ -155,6 +156,6 @@ def test_a_fit_from_zeros_or_from_nonsense_keeps_its_scale_and_says_so_where_it_
     for start, said in ((0 * weights, False), (-weights, True)):
         notes = []
         parameters = Parameters("none", sample.layout, ("mg", "eg"), start[:, :-1], scale=0.001)
-        found = fit(sample.data, parameters, sample.layout, 24, FitOptions(prior=None), note=notes.append)
+        found = fit(sample.data, parameters, FitOptions(prior=None), note=notes.append)
         assert found.parameters.scale == 0.001
         assert any("do not predict" in note for note in notes) == said

@@ -9,7 +9,8 @@ from tests.tuner.support import LAYOUT, PHASES, SCALE, write_sample
 from tuner.fit.learners.base import LearnerOptions, Record
 from tuner.fit.learners.lbfgs import lbfgs
 from tuner.fit.null_space import find_gauge
-from tuner.fit.regression import FitOptions, make_problem
+from tuner.fit.options import FitOptions
+from tuner.fit.setup import make_problem
 from tuner.fit.temporal import LEARNERS, TemporalProblem, newton, standard_errors
 from tuner.objectives.temporal import TemporalData, differences, errors
 from tuner.parameters.parameters import Parameters
@@ -29,7 +30,7 @@ def walk(folder, trace: float, games: int = 60, seed: int = 3, loss: str = "mse"
     sample = write_sample(folder / "data", np.concatenate(rows), np.concatenate(outcomes), lengths,
                           phase=np.concatenate(phases), layout=LAYOUT)
     parameters = Parameters("test", LAYOUT, ("mg", "eg"), np.zeros((2, LAYOUT.size)), SCALE)
-    problem = make_problem(sample.data, parameters, FitOptions(loss=loss, prior=None, intercept=False), np.arange(games), PHASES,
+    problem = make_problem(sample.data, parameters, FitOptions(loss=loss, prior=None, intercept=False), np.arange(games),
                            SCALE)
     n = int(lengths.sum())
     values = np.where(rng.random(n) < known, rng.choice([-1.0, 0.0, 1.0], n), np.nan)

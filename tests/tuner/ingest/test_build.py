@@ -11,7 +11,7 @@ import pytest
 
 from tests.commands.support import done, tuner
 from tests.games.support import random_boards
-from tuner.datasets.dataset import open_dataset
+from tuner.datasets.reader import open_dataset
 
 GAME = '[Event "?"]\n[Result "{result}"]\n\n{moves} {result}\n\n'
 OPENING = "1. {first} e5 2. Nf3 Nc6 3. Bb5 a6 4. Ba4 Nf6 5. O-O Be7 6. Re1 b5 7. Bb3 d6 8. c3 O-O"

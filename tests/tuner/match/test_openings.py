@@ -9,7 +9,7 @@ from games.contest import Openings
 from games.search.searcher import Limits
 from games.streams import InputError
 from tests.tuner.match.support import CHESS, TICTACTOE
-from tuner.engine.engine import load_engine
+from tuner.engine.loading import load_engine
 from tuner.match import openings
 from tuner.match.openings import Book, Generator, Start
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from tuner.engine.engine import load_parameters, parameter_path
+from tuner.engine.loading import load_parameters, parameter_path
 from tuner.io.run_folder import write_config
 from tuner.match.settings import SECTION, Settings
 from tuner.parameters.parameters import Parameters, write_parameters

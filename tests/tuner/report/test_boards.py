@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests.tuner.report.support import learned_from
-from tuner.engine.engine import load_parameters
+from tuner.engine.loading import load_parameters
 from tuner.parameters.diff import compare
 from tuner.parameters.layout import Layout, Place
 from tuner.parameters.parameters import Parameters

@@ -9,7 +9,7 @@ import pytest
 
 from tests.tuner.parameters.test_diff import drawn, parameters
 from tests.tuner.report.support import learned_from, selfplay_run
-from tuner.engine.engine import load_parameters
+from tuner.engine.loading import load_parameters
 from tuner.parameters.diff import compare, differences
 from tuner.report.boards import tables
 from tuner.report.certainty import CHANCE, HELD, NOISE, SURE, UNIDENTIFIED, certainty_of, certainty_of_selfplay, noise_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.tuner.report.support import learned_from, match_run, tune_run
-from tuner.engine.engine import load_parameters
+from tuner.engine.loading import load_parameters
 from tuner.match.result_text import result_block
 from tuner.parameters.parameters import write_parameters
 from tuner.report.gather import gather

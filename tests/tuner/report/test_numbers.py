@@ -7,7 +7,7 @@ import math
 import pytest
 
 from tests.tuner.report.support import findings, learned_from
-from tuner.engine.engine import load_parameters
+from tuner.engine.loading import load_parameters
 from tuner.parameters.diff import compare, differences
 from tuner.report.certainty import certainty_of
 from tuner.report.numbers import curves, rows, values

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from tests.tuner.report.support import findings, learned_from, match_run, selfplay_run, tune_run
-from tuner.engine.engine import load_parameters
+from tuner.engine.loading import load_parameters
 from tuner.parameters.parameters import write_parameters
 from tuner.report.gather import gather
 from tuner.report.matches import read_match

@@ -9,9 +9,9 @@ import pytest
 
 from games.search.searcher import Limits
 from tests.games.search.plain_search import plain_value
-from tuner.engine.coefficients import rows_of
-from tuner.engine.engine import load_engine
+from tuner.engine.coefficients import coefficients_of
 from tuner.engine.leaves import known_values
+from tuner.engine.loading import load_engine
 from tuner.objectives.temporal import differences, errors
 from tuner.selfplay.backups import BACKUPS, Lesson
 from tuner.selfplay.play import Plan, play_episode
@@ -177,7 +177,7 @@ def test_a_broken_off_game_ends_with_its_last_value_unless_it_counts_as_drawn(cl
 def test_sums_over_rows_are_matrix_products_and_the_gradient_of_the_evaluation(classic):
     engine, parameters = classic
     positions = np.concatenate([episode.leaves for episode in episodes(classic, 2)])
-    rows = rows_of(engine, positions, 2)
+    rows = coefficients_of(engine, positions, 2)
     factors = np.random.default_rng(1).normal(size=len(positions))
     dense = engine.coefficients(positions).dense(engine.layout.size)
     assert np.abs(rows.sums(factors) - np.einsum("sn,n,nc->sc", rows.shares, factors, dense)).max() < 1e-9

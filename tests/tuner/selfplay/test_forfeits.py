@@ -6,7 +6,7 @@ import pytest
 
 from games.contest import CRASH, Forfeit
 from games.search.searcher import Limits
-from tuner.engine.engine import load_engine
+from tuner.engine.loading import load_engine
 from tuner.selfplay.play import FORFEITED, Plan, play_episode
 
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from tests.commands.support import done, tuner
-from tuner.engine.coefficients import moved_rows_of, rows_of
-from tuner.engine.engine import load_engine
+from tuner.engine.coefficients import coefficients_of, moved_rows_of
+from tuner.engine.loading import load_engine
 
 
 @pytest.mark.parametrize("method", ["td-leaf", "td", "rootstrap", "treestrap"])
@@ -28,7 +28,7 @@ def test_forward_differences_have_the_bias_of_theory(small_dataset):
         moves = engine.game.legal_moves(line[-1])
         line.append(engine.game.play(line[-1], moves[rng.integers(len(moves))], None))
     positions, scale, step = np.array(line), parameters.scale, 1.0
-    factors, rows = rng.normal(size=len(positions)), rows_of(engine, positions, 2)
+    factors, rows = rng.normal(size=len(positions)), coefficients_of(engine, positions, 2)
     analytic = rows.slopes(factors, scale, parameters.weights)
     forward = moved_rows_of(engine, positions, step, False).slopes(factors, scale, parameters.weights)
     central = moved_rows_of(engine, positions, 0.01, True).slopes(factors, scale, parameters.weights)

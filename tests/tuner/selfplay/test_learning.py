@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from games.search.searcher import Limits
-from tuner.engine.engine import load_engine
+from tuner.engine.loading import load_engine
 from tuner.selfplay.learner import SELVES, spacing_at
 from tuner.selfplay.play import Plan, play_episode
 from tuner.selfplay.run import new_run

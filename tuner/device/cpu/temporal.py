@@ -9,9 +9,9 @@ from typing import NamedTuple
 import numpy as np
 
 from tuner.datasets.ranges import BLOCK, prefetch, together
-from tuner.device.base import Model
 from tuner.device.cpu import temporal_kernels
-from tuner.device.cpu.device import add_scores, evaluated, score_products, second_moments, watched
+from tuner.device.cpu.sums import add_scores, evaluated, score_products, second_moments, watched
+from tuner.device.model import Model
 from tuner.objectives.temporal import TemporalData
 from tuner.parallel import in_order
 
@@ -28,7 +28,7 @@ class State(NamedTuple):
 
 
 @dataclass(frozen=True)
-class TemporalProcessors:
+class CpuTemporal:
     """See `TemporalPasses`; sums are the same to the bit for any number of threads."""
 
     model: Model

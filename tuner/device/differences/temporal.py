@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tuner.device.base import Model
 from tuner.device.cpu import temporal_kernels
-from tuner.device.differences.device import Differences, Moved
+from tuner.device.differences.moves import Moved, Moves
+from tuner.device.model import Model
 from tuner.objectives.temporal import TemporalData
 
 
@@ -29,7 +29,7 @@ class TemporalDifferences:
 
     model: Model
     extra: TemporalData
-    device: Differences
+    moves: Moves
 
     def equation(self, weights: np.ndarray, games: np.ndarray) -> tuple[np.ndarray, float]:
         """See `TemporalPasses`."""
@@ -40,7 +40,7 @@ class TemporalDifferences:
             return np.bincount(state.moved.weight, factor, weights.size), float(state.c @ state.c)
 
         found, squares = np.zeros(weights.size), 0.0
-        for part, some in self.device.over_games(self.model, games, work):
+        for part, some in self.moves.over_games(self.model, games, work):
             found += part
             squares += some
         return found, squares
@@ -51,7 +51,7 @@ class TemporalDifferences:
 
         def work(piece: np.ndarray) -> np.ndarray:
             state = self._state(weights, piece)
-            j, x = self._rows(state, weights.size), self.device.rows(state.moved, weights.size)
+            j, x = self._rows(state, weights.size), self.moves.rows(state.moved, weights.size)
             y, dense, decay = np.zeros(j.shape), j.toarray(), self.extra.decay[state.moved.place]
             ends = np.cumsum(piece[:, 1] - piece[:, 0])
             for end, begin in zip(ends, np.concatenate([[0], ends[:-1]]), strict=True):
@@ -67,7 +67,7 @@ class TemporalDifferences:
                 part += (x.T @ x.multiply(np.where(state.own, curvature, 0.0)[:, None]).tocsr()).toarray()
             return part
 
-        return sum(self.device.over_games(self.model, games, work), np.zeros((weights.size, weights.size)))
+        return sum(self.moves.over_games(self.model, games, work), np.zeros((weights.size, weights.size)))
 
     def squares(self, weights: np.ndarray) -> np.ndarray:
         """See `TemporalPasses`."""
@@ -76,20 +76,20 @@ class TemporalDifferences:
             j = self._rows(state, weights.size)
             return (j.T @ j.multiply((state.c**2)[:, None]).tocsr()).toarray()
 
-        return sum(self.device.over_games(self.model, self.model.whole_games, work), np.zeros((weights.size, weights.size)))
+        return sum(self.moves.over_games(self.model, self.model.whole_games, work), np.zeros((weights.size, weights.size)))
 
     def score_products(self, weights: np.ndarray, chosen: np.ndarray) -> tuple[np.ndarray, int]:
         """See `TemporalPasses`."""
         def work(piece: np.ndarray) -> np.ndarray:
             state = self._state(weights, piece)
             slopes = np.where(state.own, self.model.scale * (1 - state.values**2), 0.0)
-            return self.device.scores(weights, piece, state.c * slopes, state.moved)
+            return self.moves.scores(weights, piece, state.c * slopes, state.moved)
 
-        scores = self.device.grouped(self.model, weights, self.device.over_games(self.model, self.model.whole_games, work))
+        scores = self.moves.grouped(self.model, weights, self.moves.over_games(self.model, self.model.whole_games, work))
         return scores[:, chosen].T @ scores[:, chosen], len(scores)
 
     def _state(self, weights: np.ndarray, games: np.ndarray) -> State:
-        moved = self.device.moved(self.model, weights, games)
+        moved = self.moves.moved(self.model, weights, games)
         known = self.extra.known[moved.place]
         values = np.where(np.isnan(known), np.tanh(self.model.scale * moved.evaluation), known)
         ends = np.cumsum(games[:, 1] - games[:, 0])
@@ -100,10 +100,10 @@ class TemporalDifferences:
 
     def _slopes(self, state: State) -> np.ndarray:
         """(m,) dv/dw of each move, by differences of the value itself."""
-        return self.device.derivatives(state.moved, lambda evaluation, of: np.tanh(self.model.scale * evaluation))
+        return self.moves.derivatives(state.moved, lambda evaluation, of: np.tanh(self.model.scale * evaluation))
 
     def _rows(self, state: State, size: int):
         """dv/dw as a sparse matrix (n, size), zero where a value is known."""
-        rows = self.device.rows(state.moved, size)
+        rows = self.moves.rows(state.moved, size)
         slope = np.where(state.own, self.model.scale * (1 - state.values**2), 0.0)
         return rows.multiply(slope[:, None]).tocsr()

@@ -8,32 +8,21 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from tuner.datasets.rows import Rows
 from tuner.device.gpu.library import THREADS, Library
 
 EIGHT = 8  # nonzeros that are read at once
 FEW = 16  # times as many positions in a chunk: then those chosen are named one by one
 
 
-class Packed(NamedTuple):
-    """Positions p, whose nonzeros row[p] to row[p + 1] are of `index` and `count`; `row` counts from its first number in a
-    dataset's order, and whole eights from zero where a card has put them in its own."""
-
-    index: Any
-    count: Any
-    row: Any
-    phase: Any
-    outcome: Any
-    weight: Any
-
-
 @dataclass
 class Chunk:
-    """Positions first to last of a dataset on a card. Place p of those `at` hand is position first + origin[p], and
-    place[origin[p]] = p; both int32."""
+    """Positions first to last of a dataset on a card. Place p of `at` is position first + origin[p], and
+    place[origin[p]] = p; both int32. The rows of `at` are filled up to whole eights, in which its `row` counts."""
 
     first: int
     last: int
-    at: Packed
+    at: Rows
     origin: Any
     place: Any
     extra: Any = None  # what somebody else knows of its positions
@@ -54,7 +43,7 @@ class Chosen(NamedTuple):
     largest: int
 
 
-def arranged(library: Library, given: Packed, base: int, columns: int, first: int = 0) -> Chunk:
+def arranged(library: Library, given: Rows, base: int, columns: int, first: int = 0) -> Chunk:
     """A chunk of positions that are on the card in a dataset's order; `base` is their first number of `row`."""
     arrays, n = library.arrays, len(given.phase)
     # no two keys are alike, so that the order is the same in every run
@@ -68,7 +57,7 @@ def arranged(library: Library, given: Packed, base: int, columns: int, first: in
     index, count = arrays.empty(size, np.uint16), arrays.empty(size, np.int8)
     library.launch("arrange", -(-n // (THREADS // 32)), given.index, given.count, given.row, np.int64(base), origin, n,
                    max(1, columns), row, index, count)
-    return Chunk(first, first + n, Packed(index, count, row, given.phase[origin], given.outcome[origin], given.weight[origin]),
+    return Chunk(first, first + n, Rows(index, count, row, given.phase[origin], given.outcome[origin], given.weight[origin]),
                  origin, place)
 
 

@@ -13,7 +13,8 @@ import numpy as np
 
 from games.streams import InputError
 from tuner.datasets.dataset import Dataset
-from tuner.device.gpu.chunk import Chosen, Chunk, Packed, arranged, choose
+from tuner.datasets.rows import Rows
+from tuner.device.gpu.chunk import Chosen, Chunk, arranged, choose
 from tuner.device.gpu.library import SHARED_BYTES, Library
 from tuner.parallel import available_cpus, in_order
 
@@ -22,13 +23,6 @@ NONZEROS = 1 << 30  # of a chunk; more of any of these only where a single game 
 ROOM = 0.6  # of the card's free memory, for data that stay
 KEPT = 4  # times all positions may be chosen before choices are forgotten
 COPIED = 1 << 22  # numbers that a processor copies at once
-
-
-def slices(data: Dataset, a: int, b: int) -> Packed:
-    """Positions a to b as the dataset has them."""
-    low, high = int(data.row[a]), int(data.row[b])
-    return Packed(data.index[low:high], data.count[low:high], data.row[a:b + 1], data.phase[a:b], data.outcome[a:b],
-                  data.weight[a:b])
 
 
 @dataclass
@@ -88,10 +82,10 @@ class Chunks:
                 return
             self._resident = []
             for a, b in bounds(data, STAYING):
-                parts = slices(data, a, b)
+                parts = data.rows(a, b)
                 host = [np.empty(len(part), part.dtype) for part in parts]
                 read(data, a, b, host)
-                given = Packed(*map(self.library.arrays.asarray, host))
+                given = Rows(*map(self.library.arrays.asarray, host))
                 self._resident.append(arranged(self.library, given, int(data.row[a]), data.columns, a))
             data.release()
         yield from self._resident
@@ -118,24 +112,24 @@ class _Buffer:
     """Room for the largest chunk, on the card and in memory that the card can read by itself."""
 
     def __init__(self, library: Library, data: Dataset, whole: list[tuple[int, int]]) -> None:
-        sizes = [max(len(part) for part in parts) for parts in zip(*(slices(data, a, b) for a, b in whole), strict=True)]
-        kinds = [part.dtype for part in slices(data, *whole[0])]
+        sizes = [max(len(part) for part in parts) for parts in zip(*(data.rows(a, b) for a, b in whole), strict=True)]
+        kinds = [part.dtype for part in data.rows(*whole[0])]
         self._host = [library.pinned(size, kind) for size, kind in zip(sizes, kinds, strict=True)]
         self._card = [library.arrays.empty(size, kind) for size, kind in zip(sizes, kinds, strict=True)]
 
-    def filled(self, data: Dataset, a: int, b: int, stream: Any) -> Packed:
-        sizes = [len(part) for part in slices(data, a, b)]
+    def filled(self, data: Dataset, a: int, b: int, stream: Any) -> Rows:
+        sizes = [len(part) for part in data.rows(a, b)]
         read(data, a, b, [host[:size] for host, size in zip(self._host, sizes, strict=True)])
         views = [card[:size] for card, size in zip(self._card, sizes, strict=True)]
         for view, host in zip(views, self._host, strict=True):
             view.set(host[:len(view)], stream=stream)
-        return Packed(*views)
+        return Rows(*views)
 
 
 def read(data: Dataset, a: int, b: int, hosts: Sequence[np.ndarray]) -> None:
     """Positions a to b into memory: by all processors, and from the disk before they ask for it, else a card would wait."""
     low = int(data.row[a])
-    for name, host, source in zip(Packed._fields, hosts, slices(data, a, b), strict=True):
+    for name, host, source in zip(Rows._fields, hosts, data.rows(a, b), strict=True):
         first = {"index": low, "count": low}.get(name, a)
 
         def pieces(name: str = name, first: int = first, host: np.ndarray = host) -> Iterator[slice]:

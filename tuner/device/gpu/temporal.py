@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tuner.datasets.ranges import together
-from tuner.device.base import Model
 from tuner.device.gpu.chunk import Chosen, Chunk
-from tuner.device.gpu.device import ROWS_BYTES, Gpu
 from tuner.device.gpu.library import THREADS, Library
+from tuner.device.gpu.sums import ROWS_BYTES, Sums
+from tuner.device.model import Model
 from tuner.objectives.temporal import TemporalData
 
 SUMS = 4096  # partial sums over games
@@ -27,10 +27,10 @@ class State(NamedTuple):
 
 
 @dataclass(frozen=True)
-class TemporalCard:
+class GpuTemporal:
     """See `TemporalPasses`."""
 
-    gpu: Gpu
+    sums: Sums
     library: Library
     model: Model
     extra: TemporalData
@@ -39,12 +39,12 @@ class TemporalCard:
         """See `TemporalPasses`."""
         arrays = self.library.arrays
         found, squares = arrays.zeros(weights.size), arrays.zeros(1)
-        for chunk, chosen in self.gpu.watched(self.model, games):
+        for chunk, chosen in self.sums.watched(self.model, games):
             inside = self._inside(chunk, games)
             state = self._state(chunk, chosen, inside, weights)
             first = np.linspace(0, len(inside), min(SUMS, len(inside)) + 1).astype(np.int64)
             residual = (state.c * state.slopes)[chunk.origin]
-            rows = self.gpu.score_rows(self.model, chunk, inside[:, 0], inside[:, 1], first, residual, residual, weights.shape)
+            rows = self.sums.score_rows(self.model, chunk, inside[:, 0], inside[:, 1], first, residual, residual, weights.shape)
             found += rows.sum(axis=0)
             squares += (state.c * state.c).sum()
         return arrays.asnumpy(found), float(arrays.asnumpy(squares)[0])
@@ -53,7 +53,7 @@ class TemporalCard:
         """See `TemporalPasses`."""
         stages, width = weights.shape
         found = self.library.arrays.zeros((stages, width, stages, width))
-        for chunk, chosen in self.gpu.watched(self.model, games):
+        for chunk, chosen in self.sums.watched(self.model, games):
             inside = self._inside(chunk, games)
             state = self._state(chunk, chosen, inside, weights)
             for some in together(inside, max(1, ROWS_BYTES // (8 * weights.size))):
@@ -87,7 +87,7 @@ class TemporalCard:
             residual = self._residual(chunk, chosen, weights)
             return residual * residual, residual, residual  # there are no widths of draws: nobody looks at these
 
-        return self.gpu.second_moments(self.model, weights.shape, terms_of, self.model.ranges)
+        return self.sums.second_moments(self.model, weights.shape, terms_of, self.model.ranges)
 
     def score_products(self, weights: np.ndarray, chosen: np.ndarray) -> tuple[np.ndarray, int]:
         """See `TemporalPasses`."""
@@ -95,7 +95,7 @@ class TemporalCard:
             residual = self._residual(chunk, some, weights)
             return residual, residual
 
-        return (self.gpu.scores(self.model, weights.shape, residuals, chosen, lambda scores: scores.T @ scores),
+        return (self.sums.scores(self.model, weights.shape, residuals, chosen, lambda scores: scores.T @ scores),
                 len(self.model.groups[0]))
 
     def _residual(self, chunk: Chunk, chosen: Chosen, weights: np.ndarray) -> Any:
@@ -112,7 +112,7 @@ class TemporalCard:
         library, arrays, scale = self.library, self.library.arrays, self.model.scale
         n, here = chunk.last - chunk.first, chunk.origin[chosen.order]
         known, decay, outcome = self._told(chunk)
-        evaluation, _ = self.gpu.evaluated(chunk, chosen.order, self.model.table(weights), self.model.data.columns)
+        evaluation, _ = self.sums.evaluated(chunk, chosen.order, self.model.table(weights), self.model.data.columns)
         found, told = arrays.tanh(scale * evaluation), known[here]
         free = arrays.isnan(told)
         values, slopes, c = arrays.zeros(n), arrays.zeros(n), arrays.zeros(n)
@@ -131,7 +131,7 @@ class TemporalCard:
         return chunk.extra[1]
 
     def _rows(self, chunk: Chunk, order: Any, factor: Any, width: int) -> Any:
-        return self.gpu.rows(chunk, order, factor, factor, self.model.data.columns, width)
+        return self.sums.rows(chunk, order, factor, factor, self.model.data.columns, width)
 
     def _traces(self, low: Any, high: Any, decay: Any, rows: Any) -> Any:
         traces = self.library.arrays.empty(rows.shape)

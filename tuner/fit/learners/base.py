@@ -43,7 +43,7 @@ class Record:
         line = {"iteration": len(self.history), "objective": objective, "cpu_seconds": time.process_time() - self.started,
                 **more}
         # held-out games lie scattered: much of a dataset that memory may not hold would be read for them every time
-        if self.held_out is not None and (self.held_out.nonzero_bytes <= IN_MEMORY or not self.history):
+        if self.held_out is not None and (self.held_out.model.nonzero_bytes <= IN_MEMORY or not self.history):
             line["held_out"] = self.held_out.loss(weights)
             if self.held_out.meter.seconds:
                 line["speed"] = self.held_out.meter.speed

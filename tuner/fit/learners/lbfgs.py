@@ -26,7 +26,7 @@ def problem_phase_counts(problem: Problem) -> np.ndarray:
     for piece in blocks(problem.ranges):  # as numbers of eight bytes the phases of all positions might not fit into memory
         for low, high in piece:
             counts += np.bincount(problem.data.phase[low:high], minlength=problem.phases + 1)
-        problem.release()
+        problem.model.release()
     return counts
 
 

@@ -10,7 +10,7 @@ import time
 import chess
 
 from games.chess.uci import serve
-from tuner.engine.engine import load_engine
+from tuner.engine.loading import load_engine
 
 PATIENCE = 30.0  # seconds until a test gives up
 INFO = re.compile(r"info depth \d+ score (?:cp|mate) -?\d+ nodes \d+ nps \d+ hashfull (?P<full>\d+) time \d+ pv (?P<pv>.+)")

@@ -1,0 +1,65 @@
+"""Some games of datasets as a new dataset."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from games.streams import InputError
+from tuner.datasets.dataset import Dataset
+from tuner.datasets.reader import open_dataset
+from tuner.datasets.writer import DatasetWriter
+
+
+def merge(datasets: Sequence[Dataset], target: Path) -> Dataset:
+    """One dataset of all; a game that stands in several of them is taken once."""
+    first = datasets[0].manifest
+    for data in datasets[1:]:
+        for key in ("game", "layout", "terms", "phases"):
+            if data.manifest[key] != first[key]:
+                raise InputError(f"{data.path}: differs in {key} from {datasets[0].path}; build both with the same terms")
+    seen, chosen = np.zeros(0, np.uint64), []
+    for data in datasets:
+        _, place = np.unique(data.game, return_index=True)
+        place = place[~np.isin(data.game[place], seen)]
+        seen = np.union1d(seen, data.game[place])
+        chosen.append((data, np.sort(place)))
+    copy_games(chosen, target, {**_common(first), "sources": _sources(datasets),
+                                "options": {"merged": [data.manifest["options"] for data in datasets]}})
+    return open_dataset(target, check=False)
+
+
+def part(data: Dataset, games: np.ndarray, target: Path, what: str) -> Dataset:
+    """Some games (indices, ascending) of a dataset as a dataset of their own."""
+    if len(games) == 0:
+        raise InputError(f"{target}: would hold no game; choose another share or seed")
+    copy_games([(data, games)], target, {**_common(data.manifest), "sources": data.manifest["sources"],
+                                         "options": {**data.manifest["options"], "part": what}})
+    return open_dataset(target, check=False)
+
+
+def _common(manifest: dict) -> dict:
+    return {key: manifest[key] for key in ("program", "game", "layout", "terms", "phases", "stages")}
+
+
+def _sources(datasets: Sequence[Dataset]) -> list[dict]:
+    return [source for data in datasets for source in data.manifest["sources"]]
+
+
+def copy_games(sources: Iterable[tuple[Dataset, np.ndarray]], target: Path, manifest: dict) -> None:
+    """Write the chosen games (indices, ascending) of datasets of one layout as a new dataset."""
+    with DatasetWriter(target) as writer:
+        for data, games in sources:
+            for run in np.split(games, np.flatnonzero(np.diff(games) != 1) + 1):
+                if len(run):
+                    _copy_run(writer, data, int(run[0]), int(run[-1]) + 1)
+        writer.finish(manifest)
+
+
+def _copy_run(writer: DatasetWriter, data: Dataset, begin: int, end: int, most: int = 1 << 16) -> None:
+    first = data.first[begin:end]
+    writer.add_games(first - first[0] + writer.positions, data.game[begin:end], data.opening[begin:end])
+    for a in range(int(first[0]), int(data.first[end]), most):
+        writer.add_positions(data.rows(a, min(a + most, int(data.first[end]))))

@@ -1,0 +1,118 @@
+"""Opening a dataset: everything in its manifest is checked, and on request every number."""
+
+from __future__ import annotations
+
+import json
+import math
+import mmap
+from pathlib import Path
+
+import numpy as np
+
+from games.streams import InputError
+from tuner.datasets.dataset import Dataset
+from tuner.datasets.format import ARRAYS, FORMAT, LARGEST_MANIFEST, MANIFEST
+from tuner.datasets.integrity import require_whole
+from tuner.io.files import read_whole
+
+# of the manifest; whole numbers are 1 or more, nonzeros may be 0
+ENTRIES = {"program": str, "game": str, "sources": list, "options": dict, "layout": list, "terms": str, "phases": int,
+           "stages": list, "games": int, "positions": int, "nonzeros": int}
+MOST = {"phases": 255}  # what fits into the arrays
+MOST_COLUMNS, MOST_DIMENSIONS = 1 << 16, 8
+
+
+def open_dataset(path: str | Path, check: bool = True) -> Dataset:
+    """Open a dataset; InputError for a folder that is none or is damaged.
+
+    `check` that every number is in its range and what was written, see `tuner.datasets.integrity`.
+    """
+    path = Path(path)
+    manifest = _read_manifest(path)
+    arrays = {}
+    for name, kind in ARRAYS.items():
+        try:
+            array = np.lib.format.open_memmap(path / f"{name}.npy", mode="r")
+        except Exception as problem:  # a damaged header is read as Python source: there is no end of what may be raised
+            reason = getattr(problem, "strerror", None) or str(problem).partition("\n")[0]
+            raise InputError(f"{path / name}.npy: damaged ({reason}); build the dataset again") from None
+        if array.dtype != kind or array.ndim != 1:
+            raise InputError(f"{path / name}.npy: holds {array.dtype} of {array.ndim} dimensions, expected "
+                             f"{np.dtype(kind)} of 1; build the dataset again")
+        arrays[name] = array
+    n, games = manifest["positions"], manifest["games"]
+    sizes = {"row": n + 1, "phase": n, "outcome": n, "weight": n, "first": games + 1, "game": games, "opening": games,
+             "index": manifest["nonzeros"], "count": manifest["nonzeros"]}
+    for name, size in sizes.items():
+        if len(arrays[name]) != size:
+            raise InputError(f"{path / name}.npy: {len(arrays[name])} entries, expected {size}; build the dataset again")
+    maps = tuple(array._mmap for array in arrays.values() if getattr(array, "_mmap", None) is not None)
+    data = Dataset(path, manifest, maps, **{name: array.view(np.ndarray) for name, array in arrays.items()})
+    for pages in data.pages.values():
+        pages.madvise(mmap.MADV_RANDOM)  # what will be read is told: some systems read megabytes round every page
+    if check:
+        require_whole(data)
+    return data
+
+
+def _read_manifest(path: Path) -> dict:
+    """The manifest, with everything in it that a dataset needs."""
+    try:
+        manifest = json.loads(read_whole(path / MANIFEST, LARGEST_MANIFEST, "a manifest"), parse_constant=_finite,
+                              parse_float=_finite)
+    except (FileNotFoundError, NotADirectoryError):
+        raise InputError(f"{path}: not a dataset (no {MANIFEST}); make one with `tuner dataset GAMES -o DIR`") from None
+    except InputError:
+        if (path / MANIFEST).exists():
+            raise
+        raise InputError(f"{path}: not a dataset (no {MANIFEST}); make one with `tuner dataset GAMES -o DIR`") from None
+    except (ValueError, RecursionError):
+        raise InputError(f"{path / MANIFEST}: damaged; build the dataset again") from None
+    if not isinstance(manifest, dict):
+        raise InputError(f"{path / MANIFEST}: damaged; build the dataset again")
+    if manifest.get("format") != FORMAT:
+        raise InputError(f"{path}: dataset format {str(manifest.get('format'))[:20]}, expected {FORMAT}; build it again")
+    for key, kind in ENTRIES.items():
+        # true is an int of its own kind
+        if type(manifest.get(key)) is not kind or (kind is int and not (key != "nonzeros") <= manifest[key] <= MOST.get(
+                key, 2**63)):
+            raise InputError(f"{path / MANIFEST}: {key} is {'damaged' if key in manifest else 'missing'}; "
+                             "build the dataset again")
+    for key, fine in (("layout", _is_layout), ("stages", _is_stages), ("checks", _are_checks), ("sources", _are_sources)):
+        if not fine(manifest.get(key, {} if key == "checks" else None)):
+            raise InputError(f"{path / MANIFEST}: {key} is damaged; build the dataset again")
+    return manifest
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if not math.isfinite(value):
+        raise ValueError(text)
+    return value
+
+
+def _is_layout(entries: list) -> bool:
+    """Whether these are [name, shape], with as many numbers as an index of 16 bits can tell apart."""
+    columns, names = 0, set()
+    for entry in entries:
+        match entry:
+            case [str(name), [*shape]] if name.count(".") == 1 and len(shape) <= MOST_DIMENSIONS and all(
+                    type(n) is int and 0 < n <= MOST_COLUMNS for n in shape):
+                names.add(name)
+                columns += math.prod(shape)
+            case _:
+                return False
+    return len(names) == len(entries) and 0 < columns <= MOST_COLUMNS
+
+
+def _is_stages(names: list) -> bool:
+    return len(names) in (1, 2) and all(isinstance(name, str) for name in names)
+
+
+def _are_checks(checks: object) -> bool:
+    return isinstance(checks, dict) and checks.keys() <= ARRAYS.keys() and all(
+        isinstance(parts, list) and all(type(part) is int for part in parts) for parts in checks.values())
+
+
+def _are_sources(sources: list) -> bool:
+    return all(isinstance(source, dict) and isinstance(source.get("file"), str) for source in sources)

@@ -1,0 +1,38 @@
+"""Positions as sparse rows of counts, in memory, in a dataset or on a GPU."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+
+class Rows(NamedTuple):
+    """n positions: the nonzeros of position i are row[i] - row[0] to row[i + 1] - row[0] of `index` (uint16 columns) and `count`
+    (int8); `row` (n + 1,) is int64. `phase` (n,) is uint8, steps of the first stage. `outcome` and `weight` (n,) float32 are
+    those of labelled positions. Arrays of NumPy, or of CuPy."""
+
+    index: Any
+    count: Any
+    row: Any
+    phase: Any
+    outcome: Any = None
+    weight: Any = None
+
+    @property
+    def of(self) -> np.ndarray:
+        """(nonzeros,) the position that each nonzero belongs to."""
+        return np.repeat(np.arange(len(self.phase)), np.diff(self.row))
+
+    def matrix(self, columns: int) -> Any:
+        """(n, columns) as a SciPy CSR array of float64."""
+        from scipy.sparse import csr_array
+
+        return csr_array((self.count.astype(np.float64), self.index.astype(np.int32), self.row - self.row[0]),
+                         shape=(len(self.phase), columns))
+
+    def dense(self, columns: int) -> np.ndarray:
+        """(n, columns) float64."""
+        found = np.zeros((len(self.phase), columns))
+        found[self.of, self.index] = self.count
+        return found

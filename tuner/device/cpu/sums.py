@@ -1,0 +1,138 @@
+"""Sums over positions and over games on CPU threads, by what a pass finds of each position."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from tuner.datasets.ranges import BLOCK, ahead, prefetch, together, whole_games
+from tuner.device.cpu import kernels
+from tuner.device.cpu.products import assembled, order_of, products
+from tuner.device.model import Model
+from tuner.parallel import in_order
+
+GROUPS = 256  # of games whose scores are in memory together
+PORTIONS = 8  # of the groups: each has sums of its own
+LARGER = 4  # pieces for a matrix: each has sums of the matrix's size
+
+# of a piece of ranges: its first position, and for those that it spans what `tuner.device.cpu.kernels.position_terms` gives
+TermsOf = Callable[[np.ndarray], tuple[int, np.ndarray]]
+
+
+def watched(results: Iterator[Any], model: Model, ranges: np.ndarray, size: int = BLOCK) -> Iterator[Any]:
+    """Results for the pieces, of some size, of ranges; after each, memory is given back and the progress told."""
+    done, total = 0, int((ranges[:, 1] - ranges[:, 0]).sum())
+    for result in results:
+        yield result
+        model.release()
+        done = min(done + size, total)
+        model.progress(done, total)
+
+
+def score_products(model: Model, shape: tuple[int, int], terms_of: TermsOf, chosen: np.ndarray,
+                   workers: int) -> tuple[np.ndarray, int]:
+    """As `Device.score_products` has them, of scores as for `game_scores`."""
+    groups = len(model.groups[0])
+    order, dense = order_of(next(game_scores(model, shape, terms_of, 0, min(GROUPS, groups))), chosen)
+    sums = over_games(model, shape, terms_of, lambda batches: products(batches, order, dense), workers)
+    return assembled(sums, order, chosen), groups
+
+
+def over_games(model: Model, shape: tuple[int, int], terms_of: TermsOf,
+               function: Callable[[Iterator[np.ndarray]], np.ndarray], workers: int) -> np.ndarray:
+    """The sum of function(batches of scores), as `game_scores` gives them, over portions of the groups of games."""
+    groups = len(model.groups[0])
+    edges = np.linspace(0, groups, max(1, min(PORTIONS, groups // GROUPS)) + 1).astype(np.int64).tolist()
+    results = in_order(lambda part: function(game_scores(model, shape, terms_of, *part)), pairwise(edges), workers)
+    total = int((model.ranges[:, 1] - model.ranges[:, 0]).sum())
+    model.progress(0, total)
+    found = next(results)
+    for done, some in enumerate(results, 2):
+        found += some
+        model.progress(total * done // (len(edges) - 1), total)
+    return found
+
+
+def game_scores(model: Model, shape: tuple[int, int], terms_of: TermsOf, low: int,
+                high: int) -> Iterator[np.ndarray]:
+    """Sums of residual * x of each game (or group of games with one identity), for groups low to high, some at a time: (n, d),
+    for weights of this shape. `terms_of` is told of whole games; the residuals are row 0."""
+    group, by_group = model.groups[1], model.by_group
+    for begin in range(low, high, GROUPS):
+        end = min(begin + GROUPS, high)
+        members = by_group[np.searchsorted(group, begin, sorter=by_group):np.searchsorted(group, end, sorter=by_group)]
+        members = np.sort(members)  # in the order of the file, so that neighbours are read together
+        games, scores = whole_games(model.data, model.games[members]), np.zeros((end - begin, *shape))
+        for some in together(games):
+            add_scores(model, terms_of, np.ascontiguousarray(games[some]), group[members[some]] - begin, scores)
+        yield scores.reshape(end - begin, -1)
+
+
+def add_scores(model: Model, terms_of: TermsOf, games: np.ndarray, place: np.ndarray,
+               scores: np.ndarray) -> None:
+    """Add to scores[place] (of (n, stages, width)) those of some games, which are read at once."""
+    data = model.data
+    prefetch(data, games)
+    base, terms = terms_of(games)
+    kernels.range_scores(data.index, data.count, data.row, data.phase, games, place, base, terms, data.columns, model.phases,
+                        scores)
+    model.release()
+
+
+def evaluations(model: Model, weights: np.ndarray, ranges: np.ndarray, workers: int) -> np.ndarray:
+    """Evaluations in centipawns, first player's view, of the positions of some ranges, one after the other."""
+    found = in_order(lambda piece: evaluated(model, weights, piece), ahead(model.data, ranges), workers)
+    return np.concatenate([np.zeros(0), *watched(found, model, ranges)])
+
+
+def evaluated(model: Model, weights: np.ndarray, piece: np.ndarray) -> np.ndarray:
+    """Evaluations of the positions of a piece of ranges, one after the other."""
+    out = np.empty(int((piece[:, 1] - piece[:, 0]).sum()))
+    table = np.ascontiguousarray(model.table(weights)[:, :model.data.columns + 1])
+    kernels.evaluations(*model.arrays, table, np.ascontiguousarray(piece), out)
+    return out
+
+
+def position_terms(model: Model, weights: np.ndarray, piece: np.ndarray) -> tuple[int, np.ndarray]:
+    """`TermsOf` the objective."""
+    base, size = int(piece[0, 0]), int(piece[-1, 1] - piece[0, 0])
+    terms = np.zeros((5 if model.objective.widths else 2, size))
+    kernels.position_terms(*model.arrays, model.table(weights), model.data.columns, piece, model.objective.block.address(),
+                           model.scale, base, terms)
+    return base, terms
+
+
+def second_moments(model: Model, shape: tuple[int, int], terms_of: TermsOf,
+                   ranges: np.ndarray, workers: int = 1, pieces: Iterable[np.ndarray] | None = None) -> np.ndarray:
+    """(d, d) the sum of curvature * x x' over ranges of positions, for weights of this shape. The curvatures are row 1 of
+    `terms_of`. Pieces of some other size can be given."""
+    stages, width = shape
+    pairs = [(a, b) for a in range(stages) for b in range(a, stages)]
+    sums = np.zeros((len(pairs), width, width))
+    data = model.data
+
+    def work(piece: np.ndarray) -> np.ndarray:
+        found, scratch = np.zeros(sums.shape), np.empty((width, width))
+        base, terms = terms_of(piece)
+        phase = data.phase[base:base + terms.shape[1]]
+        order = np.argsort(phase, kind="stable")
+        order = order[terms[1][order] != 0]
+        ends = np.searchsorted(phase[order], np.arange(model.phases + 2))
+        for f in np.flatnonzero(np.diff(ends)):
+            part = np.zeros((width, width))
+            kernels.gram(data.index, data.count, data.row, order[ends[f]:ends[f + 1]], base, terms, data.columns, part)
+            for pair, (a, b) in enumerate(pairs):
+                if share := model.shares[a, f] * model.shares[b, f]:
+                    found[pair] += np.multiply(part, share, out=scratch)
+        return found
+
+    pieces = ahead(data, ranges, larger=LARGER) if pieces is None else pieces
+    for found in watched(in_order(work, pieces, workers), model, ranges, LARGER * BLOCK):
+        sums += found
+    matrix = np.empty((stages, width, stages, width))
+    for (a, b), half in zip(pairs, sums, strict=True):
+        matrix[a, :, b, :] = matrix[b, :, a, :] = half + half.T - np.diag(np.diag(half))
+    return matrix.reshape(stages * width, stages * width)
