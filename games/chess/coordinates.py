@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from games.chess.movegen import moves_of
-from games.chess.position import CASTLING
+from games.chess.moves import CASTLING
 
 SQUARES = [file + rank for rank in "12345678" for file in "abcdefgh"]
 PROMOTIONS = " pnbrq"  # by kind

@@ -8,23 +8,8 @@ from numba.core import types
 from games import jit
 from games.bits import EMPTY, bit, lowest
 from games.chess.attacks import bishop_attacks, king_attacks, knight_attacks, pawn_attacks_from, rook_attacks
-from games.chess.position import (
-    BISHOP,
-    EN_PASSANT,
-    KING,
-    KNIGHT,
-    PAWN,
-    QUEEN,
-    ROOK,
-    black_to_move,
-    move_captured,
-    move_flag,
-    move_kind,
-    move_promotion,
-    move_source,
-    move_target,
-    position_type,
-)
+from games.chess.moves import EN_PASSANT, move_captured, move_flag, move_kind, move_promotion, move_source, move_target
+from games.chess.position import BISHOP, KING, KNIGHT, PAWN, QUEEN, ROOK, black_to_move, position_type
 from games.chess.unit import inner
 
 exchange_value = jit.table("chess_exchange_values", np.array([0, 100, 300, 300, 500, 900, 10000], np.int64))

@@ -20,10 +20,9 @@ from games.chess.attacks import (
     rook_attacks,
     through,
 )
+from games.chess.moves import CASTLING, EN_PASSANT, make, pack_move
 from games.chess.position import (
     BISHOP,
-    CASTLING,
-    EN_PASSANT,
     FILES_MASK,
     KING,
     KNIGHT,
@@ -39,8 +38,6 @@ from games.chess.position import (
     en_passant_square,
     kind_at,
     load,
-    make,
-    pack_move,
     position_type,
     store,
     words_type,

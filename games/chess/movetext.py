@@ -13,7 +13,8 @@ from numba.core import types
 from games import jit
 from games.chess import faults
 from games.chess.fen import bytes_type, parse_fen
-from games.chess.position import leaves_king_hanging, load, make, words_type
+from games.chess.moves import make
+from games.chess.position import leaves_king_hanging, load, words_type
 from games.chess.san import read_san
 from games.chess.unit import entry, inner
 

@@ -30,6 +30,7 @@ from games.chess.movegen import (
     generate,
     king_safety,
 )
+from games.chess.moves import make
 from games.chess.position import (
     attackers,
     black_to_move,
@@ -37,7 +38,6 @@ from games.chess.position import (
     en_passant_is_safe,
     en_passant_square,
     load,
-    make,
     position_type,
     words_type,
 )

@@ -1,4 +1,4 @@
-"""A chess position as a value, and making a move on it.
+"""A chess position as a value.
 
 A position is ten uint64: the pieces of each side, the squares of each kind, the packed state and the Zobrist key. It is
 immutable and passed by value, which the compiler keeps in registers. Arrays of positions have shape (n, 10).
@@ -17,7 +17,7 @@ import numpy as np
 from numba.core import types
 
 from games import jit
-from games.bits import EMPTY, ONE, bit, lowest, when, without_lowest
+from games.bits import EMPTY, bit, lowest, without_lowest
 from games.chess.attacks import (
     bishop_attacks,
     king_attacks,
@@ -29,7 +29,6 @@ from games.chess.attacks import (
 from games.chess.unit import inner
 
 NO_KIND, PAWN, KNIGHT, BISHOP, ROOK, QUEEN, KING = range(7)
-EN_PASSANT, CASTLING = 1, 2  # the flag of a move
 WORDS = 10
 
 SIDE = np.uint64(1)
@@ -192,17 +191,8 @@ def en_passant_file(p, pawn, target, black):
     return EMPTY
 
 
-@inner(types.uint64(types.uint64, types.uint64, types.uint64, types.boolean))
-def remaining_castling(rights, touched, moved_kings, black):
-    """Castling rights after these squares were moved from or to, and perhaps the king moved."""
-    rights &= ~(touched & FILES_MASK | touched >> LAST_RANK_SHIFT << np.uint64(8))
-    if moved_kings:
-        rights &= FILES_MASK if black else ~FILES_MASK
-    return rights
-
-
 @inner(types.uint64(types.uint64))
-def _castling_key(rights):
+def castling_key(rights):
     key = EMPTY
     while rights:
         key ^= key_of(CASTLING_KEYS + lowest(rights))
@@ -213,7 +203,7 @@ def _castling_key(rights):
 @inner(types.uint64(position_type))
 def full_key(p):
     """The Zobrist key, computed from nothing."""
-    key = _castling_key(castling_rights(p)) ^ key_of(EP_KEYS + np.int64(p.state >> EP_SHIFT & EP_MASK))
+    key = castling_key(castling_rights(p)) ^ key_of(EP_KEYS + np.int64(p.state >> EP_SHIFT & EP_MASK))
     if black_to_move(p):
         key ^= key_of(SIDE_KEY)
     rest = p.white | p.black
@@ -223,114 +213,3 @@ def full_key(p):
         key ^= key_of(block + 64 * kind_at(p, bit(square)) + square)
         rest = without_lowest(rest)
     return key
-
-
-@inner(types.int64(types.int64, types.int64, types.int64, types.int64, types.int64, types.int64))
-def pack_move(source, target, kind, captured, promotion, flag):
-    """A move as one integer; for castling the target is the rook's square."""
-    return source | target << 6 | kind << 12 | captured << 15 | promotion << 18 | flag << 21
-
-
-@inner(types.int64(types.int64))
-def move_source(move):
-    return move & 63
-
-
-@inner(types.int64(types.int64))
-def move_target(move):
-    return move >> 6 & 63
-
-
-@inner(types.int64(types.int64))
-def move_kind(move):
-    return move >> 12 & 7
-
-
-@inner(types.int64(types.int64))
-def move_captured(move):
-    return move >> 15 & 7
-
-
-@inner(types.int64(types.int64))
-def move_promotion(move):
-    return move >> 18 & 7
-
-
-@inner(types.int64(types.int64))
-def move_flag(move):
-    return move >> 21 & 3
-
-
-@inner(position_type(position_type, types.int64))
-def _castle(p, move):
-    black = black_to_move(p)
-    king, rook = move_source(move), move_target(move)
-    row = king & 56
-    king_to = row + 6 if rook > king else row + 2
-    rook_to = row + 5 if rook > king else row + 3
-    lifted = bit(king) | bit(rook)
-    ours = (p.black if black else p.white) & ~lifted | bit(king_to) | bit(rook_to)
-    rights = castling_rights(p)
-    kept = remaining_castling(rights, lifted, ONE, black)
-    block = SIDE_BLOCK if black else 0
-    key = (p.key ^ key_of(SIDE_KEY) ^ key_of(EP_KEYS + np.int64(p.state >> EP_SHIFT & EP_MASK))
-           ^ _castling_key(rights ^ kept)
-           ^ key_of(block + 64 * KING + king) ^ key_of(block + 64 * KING + king_to)
-           ^ key_of(block + 64 * ROOK + rook) ^ key_of(block + 64 * ROOK + rook_to))
-    state = next_state(p.state, kept, EMPTY, False)
-    return Position(p.white if black else ours, ours if black else p.black, p.pawns, p.knights, p.bishops,
-                    p.rooks & ~bit(rook) | bit(rook_to), p.queens, p.kings & ~bit(king) | bit(king_to), state, key)
-
-
-@inner(types.uint64(types.uint64, types.uint64, types.uint64, types.boolean))
-def next_state(state, rights, ep, irreversible):
-    """The packed state for the other side to move."""
-    clock = state >> CLOCK_SHIFT & CLOCK_MASK
-    clock = EMPTY if irreversible else (clock + ONE if clock < CLOCK_MASK else clock)
-    number = (state >> NUMBER_SHIFT) + (state & SIDE) & NUMBER_MASK
-    return (state & SIDE ^ SIDE) | rights << CASTLING_SHIFT | ep << EP_SHIFT | clock << CLOCK_SHIFT | number << NUMBER_SHIFT
-
-
-@inner(position_type(position_type, types.int64))
-def make(p, move):
-    """The position after a move; the move is taken to be legal."""
-    flag = move_flag(move)
-    if flag == CASTLING:
-        return _castle(p, move)
-    black = black_to_move(p)
-    kind, captured, promotion = move_kind(move), move_captured(move), move_promotion(move)
-    source, target = move_source(move), move_target(move)
-    placed = promotion if promotion else kind
-    capture_square = (target + 8 if black else target - 8) if flag == EN_PASSANT else target
-    leave, enter = bit(source), bit(target)
-    taken = when(captured != NO_KIND, bit(capture_square))
-    moved = leave | enter
-    ours, theirs = p.black if black else p.white, p.white if black else p.black
-    ours, theirs = ours ^ moved, theirs ^ taken
-
-    own_block, other_block = (SIDE_BLOCK, 0) if black else (0, SIDE_BLOCK)
-    key = (p.key ^ key_of(SIDE_KEY) ^ key_of(EP_KEYS + np.int64(p.state >> EP_SHIFT & EP_MASK))
-           ^ key_of(own_block + 64 * kind + source) ^ key_of(own_block + 64 * placed + target))
-    if captured:
-        key ^= key_of(other_block + 64 * captured + capture_square)
-    rights = castling_rights(p)
-    if rights:
-        kept = remaining_castling(rights, moved, when(kind == KING, leave), black)
-        if kept != rights:
-            key ^= _castling_key(rights ^ kept)
-            rights = kept
-    after = Position(
-        theirs if black else ours, ours if black else theirs,
-        p.pawns ^ when(kind == PAWN, leave) ^ when(placed == PAWN, enter) ^ when(captured == PAWN, taken),
-        p.knights ^ when(kind == KNIGHT, leave) ^ when(placed == KNIGHT, enter) ^ when(captured == KNIGHT, taken),
-        p.bishops ^ when(kind == BISHOP, leave) ^ when(placed == BISHOP, enter) ^ when(captured == BISHOP, taken),
-        p.rooks ^ when(kind == ROOK, leave) ^ when(placed == ROOK, enter) ^ when(captured == ROOK, taken),
-        p.queens ^ when(kind == QUEEN, leave) ^ when(placed == QUEEN, enter) ^ when(captured == QUEEN, taken),
-        p.kings ^ when(kind == KING, moved), EMPTY, key)
-    ep = EMPTY
-    if kind == PAWN and (source ^ target) == 16:
-        ep = en_passant_file(after, enter, bit((source + target) >> 1), not black)
-        key ^= key_of(EP_KEYS + np.int64(ep))
-    state = next_state(p.state, rights, ep, kind == PAWN or captured != NO_KIND)
-    return Position(after.white, after.black, after.pawns, after.knights, after.bishops, after.rooks, after.queens,
-                    after.kings, state, key)

@@ -11,10 +11,9 @@ from games.chess.attacks import bishop_attacks, king_attacks, knight_attacks, ro
 from games.chess.coordinates import SQUARES
 from games.chess.fen import LETTERS, bytes_type, kind_of_letter
 from games.chess.movegen import can_castle, has_moves, in_check, moves_of, play
+from games.chess.moves import CASTLING, EN_PASSANT, make, pack_move
 from games.chess.position import (
     BISHOP,
-    CASTLING,
-    EN_PASSANT,
     FILES_MASK,
     KING,
     KNIGHT,
@@ -29,8 +28,6 @@ from games.chess.position import (
     en_passant_square,
     kind_at,
     leaves_king_hanging,
-    make,
-    pack_move,
     position_type,
 )
 from games.chess.unit import inner

@@ -8,6 +8,7 @@ from numba.core import types
 from games.bits import EMPTY
 from games.chess.exchange import exchange_reaches, exchange_value
 from games.chess.movegen import MAX_MOVES, generate, insufficient_material
+from games.chess.moves import make, move_captured, move_kind, move_promotion, move_target
 from games.chess.position import (
     CLOCK_MASK,
     CLOCK_SHIFT,
@@ -27,11 +28,6 @@ from games.chess.position import (
     halfmove_clock,
     key_of,
     load,
-    make,
-    move_captured,
-    move_kind,
-    move_promotion,
-    move_target,
     position_type,
     store,
 )

@@ -14,7 +14,8 @@ from numba.core import types
 
 from games.bits import EMPTY
 from games.chess.movegen import generate, insufficient_material
-from games.chess.position import checkers, halfmove_clock, load, make, store
+from games.chess.moves import make
+from games.chess.position import checkers, halfmove_clock, load, store
 from games.chess.search import SEARCH
 from games.record import find
 from games.search.context import INFINITE, MATE
