@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numba.core import types
 
+from games.chess.game_row import FIRST_MOVE, PLIES, RESULT, moves_type, positions_type, row_type, rows_type
 from games.chess.moves import make
-from games.chess.movetext import FIRST_MOVE, PLIES, RESULT, moves_type, positions_type, row_type, rows_type
 from games.chess.position import load, store
 from games.chess.search import SEARCH
 from games.chess.unit import entry, inner

@@ -16,11 +16,12 @@ from games.chess import faults
 from games.chess.collect import ALL, keep_new, keys_type, take
 from games.chess.content import START, result_column
 from games.chess.fen import bytes_type, parse_fen
+from games.chess.game_row import positions_type, row_type
 from games.chess.labels import AMBIGUOUS, OPEN_GAME, UNKNOWN, hash_of, outcome_of, skip_blanks
-from games.chess.movetext import NEWLINE, RETURN, line_end, positions_type, row_type
 from games.chess.pgn import KINDS
 from games.chess.position import WORDS
 from games.chess.search import SEARCH
+from games.chess.tokens import NEWLINE, RETURN, line_end
 from games.chess.unit import entry
 from games.chess.windows import LONGEST, windows
 from games.hashset import HashSet, mix

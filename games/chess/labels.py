@@ -11,8 +11,9 @@ import numpy as np
 from numba.core import types
 
 from games.chess.fen import bytes_type
-from games.chess.movetext import DIGIT, NO_TAG, OTHER, STAR, UNDECIDED, class_of, packed, result_of, row_type
-from games.chess.movetext import DOT as DOT_CLASS
+from games.chess.game_row import row_type
+from games.chess.tokens import DIGIT, NO_TAG, OTHER, STAR, UNDECIDED, class_of, packed, result_of
+from games.chess.tokens import DOT as DOT_CLASS
 from games.chess.unit import inner
 from games.hashset import FACTOR, mix
 

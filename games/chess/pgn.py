@@ -10,22 +10,11 @@ import numpy as np
 
 from games.chess import faults
 from games.chess.collect import ALL, QUIET, RESOLVE, collect, identify, keep_new
-from games.chess.movetext import (
-    BLACK_ELO,
-    FAULT,
-    FAULT_AT,
-    FAULT_END,
-    FAULT_PLY,
-    FIELDS,
-    HAS_TAGS,
-    PLIES,
-    RESULT,
-    UNDECIDED,
-    WHITE_ELO,
-    read_games,
-)
+from games.chess.game_row import BLACK_ELO, FAULT, FAULT_AT, FAULT_END, FAULT_PLY, FIELDS, HAS_TAGS, PLIES, RESULT, WHITE_ELO
+from games.chess.movetext import read_games
 from games.chess.position import START, WORDS
 from games.chess.search import SEARCH
+from games.chess.tokens import UNDECIDED
 from games.chess.windows import LONGEST, windows
 from games.hashset import HashSet
 from games.record import PositionBatch, ReadOptions, ReadReport

@@ -9,8 +9,8 @@ import numpy as np
 
 from games.chess import faults
 from games.chess.fen import position
+from games.chess.game_row import FAULT, FIRST_MOVE, PLIES
 from games.chess.movegen import has_moves
-from games.chess.movetext import FAULT, FIRST_MOVE, PLIES
 from games.chess.pgn import fault_text, parsed
 from games.chess.position import WORDS
 from games.contest import Openings
