@@ -22,7 +22,7 @@ import numpy as np
 from evalterms.term import Term
 from evalterms.types import complaints
 from evalterms.userfile import line_of, said, terms_of_file
-from games import jit
+from games import cache, jit
 from games.record import Game, find
 
 GAMES, PLIES = 16, 160  # random games that are played, and their longest
@@ -145,7 +145,7 @@ def verify(game: str, path: Path, terms: Sequence[Term]) -> None:
     view = importlib.import_module(f"evalterms.{game}.view")
     here = Path(__file__).parent
     sources = [path, *here.glob("*.py"), *(here / game).glob("*.py")]
-    passed = jit.folder("checked", jit.digest(sources, salt=view.CORE.name)) / "passed"
+    passed = cache.folder("checked", cache.digest(sources, salt=view.CORE.name)) / "passed"
     if passed.exists():
         return
     wrong = try_out(game, path) if jit.PLAIN else _try_out_apart(game, path)

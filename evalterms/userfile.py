@@ -8,7 +8,7 @@ from pathlib import Path
 from types import ModuleType
 
 from evalterms.term import Term
-from games import jit
+from games import cache
 
 
 def line_of(problem: BaseException, path: Path) -> str:
@@ -31,7 +31,7 @@ def terms_of_file(path: Path) -> list[Term]:
     """Every `Term` at the top level of a file; ValueError says in one line what is wrong with it."""
     if not path.is_file():
         raise ValueError(f"{path}: no such file; --terms takes a Python file with terms")
-    name = "evaltune_user_terms_" + jit.digest([path])
+    name = "evaltune_user_terms_" + cache.digest([path])
     if name not in sys.modules:
         module = sys.modules[name] = ModuleType(name)
         module.__file__ = str(path)
