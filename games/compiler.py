@@ -9,6 +9,9 @@ The hooks are Numba's documented ones (`pipeline_class`, custom passes).
 
 from __future__ import annotations
 
+import games.numba_settings  # noqa: F401 - refuses a Numba that is too new before its private interfaces are imported
+
+# isort: split
 from numba import _dynfunc
 from numba.core import funcdesc, lowering, typed_passes, types, untyped_passes
 from numba.core.codegen import JITCodeLibrary
