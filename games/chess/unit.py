@@ -6,9 +6,9 @@ from games import jit
 
 SOURCES = [
     *jit.modules("games", "bits hashset"),
-    *jit.modules("games.search", "alphabeta context harvest iterate memory quiescence rules searcher table"),
-    *jit.modules("games.chess", "attacks collect content coordinates epd exchange faults fen game_row labels movegen moves "
-                                "movetext perft pgn position san search tags tokens unit windows"),
+    *jit.modules("games.search", "alphabeta context harvest iterate memory quiescence rules searcher transposition"),
+    *jit.modules("games.chess", "attacks collect content coordinates epd faults fen game_row labels movegen moves "
+                                "movetext perft pgn position san search see tags tokens unit windows"),
 ]
 CORE = jit.Unit("chess", lambda: SOURCES)
 inner = CORE.inner

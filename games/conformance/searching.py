@@ -50,13 +50,13 @@ def worth(found: Found) -> float:
 def value_of_variation(subject: Subject, words: np.ndarray, found: Found, depth: int) -> float:
     """What the end of a variation is worth to the side to move in the position searched."""
     game, line = subject.game, [words]
-    for move in found.variation:
+    for move in found.pv:
         subject.expect(move in game.legal_moves(line[-1]), words, f"depth {depth}: move {move} of the variation is illegal")
         line.append(game.play(line[-1], move, None))
     result, sign = game.result(line), -1 if game.contest.second_to_move(words) else 1
     if result is not None:
         return found.value if result and sign * result == np.sign(found.win_in or 0) else 0.0
-    subject.expect(len(found.variation) >= depth, words, f"depth {depth}: the variation has {len(found.variation)} moves")
+    subject.expect(len(found.pv) >= depth, words, f"depth {depth}: the variation has {len(found.pv)} moves")
     return sign * float(subject.evaluation.evaluate(line[-1][None])[0])
 
 

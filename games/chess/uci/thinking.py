@@ -15,8 +15,8 @@ from games.chess.fen import START
 from games.chess.game import after, in_check, moves_of, result
 from games.chess.uci.go import Go
 from games.chess.uci.line import Line
-from games.search.among import search_among
 from games.search.clock import Clock, limits_of, limits_of_move
+from games.search.root_moves import search_root_moves
 from games.search.searcher import Found, Limits, Searcher
 
 ONLY_MOVE_DEPTH = 6  # on the clock: where there is nothing to choose, enough to foresee the answer
@@ -67,10 +67,10 @@ def score_text(found: Found) -> str:
     return f"mate {(found.win_in + 1) // 2 if found.value > 0 else -((1 - found.win_in) // 2)}"
 
 
-def variation_names(words: np.ndarray, variation: tuple[int, ...], chess960: bool) -> list[str]:
+def variation_names(words: np.ndarray, pv: tuple[int, ...], chess960: bool) -> list[str]:
     """The moves of a variation, up to one that is not legal."""
     names = []
-    for move in variation:
+    for move in pv:
         if move not in moves_of(words):
             break
         names.append(move_name(words, move, chess960))
@@ -101,7 +101,7 @@ class Thinking:
         self._chosen = list(dict.fromkeys(move_named(root, name) for name in go.searchmoves))
         self._limits = limits_of_go(go, not int(root[8]) & 1, overhead)
         self._mate = go.mate
-        if self._limits.enough is not None and len(self._chosen or self._moves) == 1:
+        if self._limits.soft_seconds is not None and len(self._chosen or self._moves) == 1:
             self._limits = replace(self._limits, depth=min(self._limits.depth, ONLY_MOVE_DEPTH))
         self._pondering, self._until_stop = go.ponder, go.infinite
         self._halted = self._satisfied = False
@@ -175,7 +175,7 @@ class Thinking:
             return []
         limits = Limits(depth=self._limits.depth, nodes=self._limits.nodes)
         if self._chosen:
-            found = search_among(self._searcher, self._line, self._chosen, after, lambda line: result(line) == 0, limits,
+            found = search_root_moves(self._searcher, self._line, self._chosen, after, lambda line: result(line) == 0, limits,
                                  self._report, lambda: self._halted)
         else:
             found = self._searcher.search(self._line, limits, report=self._report)
@@ -185,7 +185,7 @@ class Thinking:
         """After each depth: tell, and stop where that was enough."""
         self._tell(found)
         limits = self._limits
-        if limits.enough is not None and time.monotonic() - self._started >= limits.enough:
+        if limits.soft_seconds is not None and time.monotonic() - self._started >= limits.soft_seconds:
             self._satisfied = True
         if self._mate is not None and found.win_in is not None and 0 < found.win_in < 2 * self._mate:
             self._satisfied = True
@@ -195,11 +195,11 @@ class Thinking:
             self._searcher.stop()
 
     def _tell(self, found: Found) -> list[str]:
-        names = variation_names(self._line[-1], found.variation, self._chess960)
+        names = variation_names(self._line[-1], found.pv, self._chess960)
         if found.depth and self._told != (found.depth, found.nodes):
             self._told = found.depth, found.nodes
             seconds = max(found.seconds, 1e-6)
             self._write(f"info depth {found.depth} score {score_text(found)} nodes {found.nodes} "
-                        f"nps {round(found.nodes / seconds)} hashfull {round(1000 * self._searcher.full)} "
+                        f"nps {round(found.nodes / seconds)} hashfull {round(1000 * self._searcher.hashfull)} "
                         f"time {round(1000 * found.seconds)} pv {' '.join(names)}")
         return names
