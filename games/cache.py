@@ -1,4 +1,4 @@
-"""The compile cache: folders named by what decides on the machine code in them."""
+"""The compile cache on disk: one folder per hash of sources, compiler versions and CPU."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ UNUSED_DAYS = 30
 
 
 def cache_home() -> Path:
-    """The folder that holds all caches: $EVALTUNE_CACHE, or `evaltune` under the user's cache directory."""
+    """Return the folder of all caches: $EVALTUNE_CACHE, or `evaltune` under the user's cache directory."""
     if chosen := os.environ.get("EVALTUNE_CACHE"):
         return Path(chosen)
     if sys.platform == "win32":
@@ -37,7 +37,7 @@ def cache_home() -> Path:
 
 
 def digest(sources: Iterable[Path], salt: str = "") -> str:
-    """A name for the machine code that these sources give under this compiler on this processor."""
+    """Hash the sources, the compiler versions and the CPU: the name of a cache folder."""
     state = hashlib.sha256(salt.encode())
     state.update(f"{numba.__version__} {llvmlite.__version__} {np.__version__} {sys.version}".encode())
     state.update(f"{platform.machine()} {llvmlite.binding.get_host_cpu_name()}".encode())
@@ -48,7 +48,7 @@ def digest(sources: Iterable[Path], salt: str = "") -> str:
 
 
 def folder(kind: str, name: str) -> Path:
-    """The cache folder `kind-name`; one of this process alone where the cache home cannot be written."""
+    """Return the cache folder `kind-name`, made if needed; a temporary folder if the cache home is not writable."""
     wanted = cache_home() / f"{kind}-{name}"
     try:
         wanted.mkdir(parents=True, exist_ok=True)
@@ -64,7 +64,7 @@ def folder(kind: str, name: str) -> Path:
 
 
 def remove_unused(home: Path, days: float = UNUSED_DAYS) -> list[Path]:
-    """Remove cache folders that no process has used for `days`; returns those removed."""
+    """Remove cache folders that no process has used for `days`; returns the removed paths."""
     removed = []
     for path in home.glob("*-*") if home.is_dir() else ():
         try:
@@ -77,7 +77,7 @@ def remove_unused(home: Path, days: float = UNUSED_DAYS) -> list[Path]:
 
 
 class TolerantCache:
-    """A Numba function cache whose failures to read or write mean compiling, never a crash."""
+    """A Numba function cache that compiles after a failure to read or write, instead of raising."""
 
     def __init__(self, cache) -> None:
         self._cache = cache
@@ -89,7 +89,7 @@ class TolerantCache:
         found = None
         try:
             found = self._cache.load_overload(signature, context)
-        except Exception as problem:  # a file cut short by a full disk unpickles into any kind of exception
+        except Exception as problem:  # a file truncated by a full disk can raise any exception while unpickling
             note(f"unreadable cache entry ({type(problem).__name__}): compiling again")
             self._forget()
         if found is None:
@@ -97,7 +97,7 @@ class TolerantCache:
         return found
 
     def _forget(self) -> None:
-        """Start a new index: to save, Numba would read the old one."""
+        """Start a new index, because Numba reads the old one before it saves."""
         try:
             self._cache.flush()
         except OSError as problem:

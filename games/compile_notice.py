@@ -1,11 +1,11 @@
-"""Messages about compiling, on standard error."""
+"""Messages on standard error about long compilations."""
 
 from __future__ import annotations
 
 import sys
 import threading
 
-PATIENCE = 1.0  # seconds of compiling of which nothing is said
+PATIENCE = 1.0  # seconds of compiling before the first message
 
 
 def note(text: str) -> None:
@@ -13,33 +13,33 @@ def note(text: str) -> None:
 
 
 class Compilation:
-    """What this process has compiled so far: says so when it takes a while, and tells the total when asked."""
+    """The compile time of this process so far; announces a long compilation and reports the total at the end."""
 
     def __init__(self) -> None:
         self._seconds = 0.0
-        self._told = False
+        self._announced = False
         self._waiting: threading.Timer | None = None
 
     def begin(self) -> None:
-        """Something is compiled from now on."""
-        if not self._told:
-            self._waiting = threading.Timer(max(0.0, PATIENCE - self._seconds), self._tell)
+        """Start of a compilation."""
+        if not self._announced:
+            self._waiting = threading.Timer(max(0.0, PATIENCE - self._seconds), self._announce)
             self._waiting.daemon = True
             self._waiting.start()
 
     def end(self, seconds: float) -> None:
-        """It took so long."""
+        """End of a compilation that took `seconds` of CPU time."""
         self._seconds += seconds
         if self._waiting is not None:
             self._waiting.cancel()
 
-    def _tell(self) -> None:
+    def _announce(self) -> None:
         note("compiling for this machine, once (about 10 s) ...")
-        self._told = True
+        self._announced = True
 
     def finish(self) -> None:
-        """Say how long compiling took, if it was said that something is compiled."""
-        if self._told and self._seconds:
+        """Report the total compile time, if a compilation was announced."""
+        if self._announced and self._seconds:
             note(f"compiled in {self._seconds:.1f} s; later runs start at once")
             self._seconds = 0.0
 

@@ -1,4 +1,4 @@
-"""Operations that Numba does not offer: LLVM instructions, calls by address, constant tables."""
+"""Operations that Numba lacks: single LLVM instructions, calls by address, constant tables."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ from games.numba_settings import PLAIN
 
 
 def intrinsic(result, arguments, build: Callable):
-    """Decorate the plain-Python twin of an operation that compiled code replaces by what `build` emits.
+    """Decorate a Python function whose calls compiled code replaces by LLVM instructions.
 
-    `build(builder, values)` gets the LLVM builder and the arguments' values and returns the result's value.
+    `build(builder, values)` emits them: it takes the LLVM builder and the values of the arguments and returns the result's value.
+    The Python function does the same in plain mode.
     """
 
     def decorate(twin: Callable):
@@ -40,7 +41,7 @@ def intrinsic(result, arguments, build: Callable):
 
 
 def address_call(result, arguments):
-    """A function `call(address, *values)` that calls native code (an `Entry`'s address) from compiled code."""
+    """Return a function `call(address, *values)` that calls native code at an address (of an `Entry`) from compiled code."""
     kinds = {types.int64: ir.IntType(64), types.float64: ir.DoubleType(), types.void: ir.VoidType()}
 
     def low(kind):
@@ -61,9 +62,9 @@ def address_call(result, arguments):
 
 
 def table(name: str, array: np.ndarray):
-    """A function `load(index)` over a constant array of int64 or uint64, for compiled and plain code alike.
+    """Return a function `load(index)` that reads a constant array of int64 or uint64, in compiled and plain code.
 
-    The array is reached through the external symbol `evaltune_<name>`: cacheable, and never part of the code.
+    Compiled code refers to the array by the external symbol `evaltune_<name>`, so that cached code stays small.
     """
     array = np.ascontiguousarray(array)
     kind = {"uint64": types.uint64, "int64": types.int64}[array.dtype.name]
@@ -81,7 +82,7 @@ def table(name: str, array: np.ndarray):
     def load(index):
         return array[index]
 
-    load.array = array  # keeps it alive as long as the code that points at it
+    load.array = array  # keeps the array alive as long as the code that points to it
     return load
 
 

@@ -1,13 +1,11 @@
-"""Compile plain Python with Numba, and keep the result in a cache that cannot go stale.
+"""Compile plain Python with Numba, with a cache on disk that never goes stale.
 
-Numba keys a cached function by its own file only: after an edit to a helper in *another* file the old machine code
-keeps running. Here every compiled function lives in a folder named by a hash of all sources that can influence it, of
-the versions of the compiler and of the processor, so an edit anywhere leads to a new folder. Folders that were not
-used for a month are removed.
+Numba checks only the file of a cached function: after an edit to a helper in *another* file it would run the old machine code.
+Here every compiled function belongs to a `Unit`, whose cache folder is named by a hash of all its sources, the compiler
+versions and the CPU. An edit to any source leads to a new folder; folders unused for a month are removed.
 
-`inner` functions are called by compiled code only, `entry` functions from Python. Both compile on first use, so that
-importing a module costs nothing. `table` gives compiled code a constant array through a symbol, which keeps it out of
-the code itself. With `NUMBA_DISABLE_JIT=1` everything runs as plain Python.
+`inner` functions are called by compiled code only, `entry` functions by Python. Both are compiled on first use, so that imports
+stay fast. With `NUMBA_DISABLE_JIT=1` everything runs as plain Python.
 """
 
 from __future__ import annotations
@@ -31,18 +29,18 @@ from games.numba_settings import OPTIONS, PLAIN
 __all__ = ["OPTIONS", "PLAIN", "Entry", "Unit", "address_call", "intrinsic", "modules", "table"]
 
 ROOT = Path(__file__).resolve().parent.parent
-# these decide on the machine code of every unit
+# sources that influence the machine code of every unit
 COMPILERS = ("games.jit", "games.compiler", "games.intrinsics", "games.numba_settings")
 
 
 def modules(package: str, names: str) -> list[Path]:
-    """The source files of modules of a package, their names separated by spaces, and of the compilers: what a unit is of."""
+    """Return the source files of modules of a package (names separated by spaces) and of the compiler: the sources of a unit."""
     return [ROOT.joinpath(*name.split(".")).with_suffix(".py") for name in (
         *COMPILERS, *(f"{package}.{name}" for name in names.split()))]
 
 
 class Unit:
-    """Functions compiled into one cache folder, named by the sources that can influence them."""
+    """Functions that share a cache folder, named by a hash of their sources."""
 
     def __init__(self, kind: str, sources: Callable[[], Iterable[Path]], salt: str = "") -> None:
         self.kind = kind
@@ -59,12 +57,12 @@ class Unit:
         return folder(self.kind, self.name)
 
     def inner(self, signature, **options):
-        """Decorate a function that only compiled code calls."""
+        """Decorate a function that only compiled code calls; `signature` is its Numba type."""
 
         def decorate(function: Callable):
             if PLAIN:
                 return function
-            # without Numba's runtime: arrays come from outside, so that there are no references to count
+            # without Numba's runtime (reference counts): compiled code allocates no arrays of its own
             dispatcher = numba.njit(**OPTIONS, _nrt=False, pipeline_class=InnerCompiler, **options)(function)
             template = dispatcher.get_call_template
 
@@ -80,7 +78,7 @@ class Unit:
         return decorate
 
     def entry(self, signature, **options):
-        """Decorate a function that Python calls."""
+        """Decorate a function that Python calls; `signature` is its Numba type."""
 
         def decorate(function: Callable):
             return function if PLAIN else Entry(self, signature, function, options)
@@ -90,7 +88,7 @@ class Unit:
 
 @contextlib.contextmanager
 def _without_collection() -> Iterator[None]:
-    """Compiling makes millions of small objects that stay alive: looking for dead ones, now or later, takes seconds."""
+    """Disable garbage collection: compiling makes millions of objects that stay alive, and scanning them takes seconds."""
     was_on = gc.isenabled()
     gc.disable()
     try:
@@ -101,11 +99,11 @@ def _without_collection() -> Iterator[None]:
             gc.enable()
 
 
-_compiling = threading.RLock()  # the cache folder is one setting of Numba's for all threads
+_compiling = threading.RLock()  # Numba's setting of the cache folder is global to all threads
 
 
 class Entry:
-    """A compiled function that Python calls; compiled, or read from the cache, at its first call."""
+    """A compiled function that Python calls; compiled, or loaded from the cache, at its first call."""
 
     def __init__(self, unit: Unit, signature, function: Callable, options: dict) -> None:
         self._unit, self._signature, self._function, self._options = unit, signature, function, options
@@ -113,7 +111,7 @@ class Entry:
         functools.update_wrapper(self, function)
 
     def compile(self):
-        """The Numba dispatcher, compiled."""
+        """Return the compiled Numba dispatcher."""
         with _compiling:
             return self._compile()
 
@@ -136,7 +134,7 @@ class Entry:
         return self._compiled
 
     def address(self) -> int:
-        """Address of the native function, to be called by `call_address` with the C calling convention."""
+        """Return the address of the native function (C calling convention), for functions made by `address_call`."""
         (overload,) = self.compile().overloads.values()
         return overload.library.get_pointer_to_function(overload.fndesc.llvm_cfunc_wrapper_name)
 

@@ -1,4 +1,4 @@
-"""How the compiled core uses Numba: the versions it accepts, plain mode, compile options."""
+"""Numba for the compiled core: accepted versions, plain mode, compile options."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ FIRST_REFUSED = (0, 69)  # the same bound as in setup.cfg; tests/games/test_numb
 
 
 def require_version(found: str) -> None:
-    """Raise InputError for a Numba release that is too new: the core uses private interfaces, which move between releases."""
+    """Raise InputError for a Numba release that is too new: the core uses private interfaces, which change between releases."""
     if tuple(int(number) for number in re.findall(r"\d+", found)[:2]) >= FIRST_REFUSED:
         bound = ".".join(map(str, FIRST_REFUSED))
         raise InputError(f"Numba {found} is installed, expected a version below {bound}; run: pip install 'numba<{bound}'")
@@ -23,5 +23,5 @@ require_version(numba.__version__)
 
 PLAIN = bool(numba.config.DISABLE_JIT)
 if PLAIN:
-    np.seterr(over="ignore")  # sets of squares wrap round, as in compiled code
+    np.seterr(over="ignore")  # uint64 arithmetic wraps around, as in compiled code
 OPTIONS = {"nogil": True, "error_model": "numpy", "boundscheck": False}

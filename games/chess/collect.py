@@ -10,7 +10,7 @@ from games.chess.moves import make
 from games.chess.position import load, store
 from games.chess.search import SEARCH
 from games.chess.unit import entry, inner
-from games.hashset import FACTOR, insert, mix, slots_type
+from games.hashset import FACTOR, insert, mix, table_type
 
 ALL, QUIET, RESOLVE = 0, 1, 2
 OPENING_PLIES = 8
@@ -42,13 +42,13 @@ def identify(games, starts, moves, n, identities):
         identities[g] = mix(h)
 
 
-@entry(types.int64(keys_type, slots_type, types.Array(types.boolean, 1, "C")))
-def keep_new(keys, slots, keep):
+@entry(types.int64(keys_type, table_type, types.Array(types.boolean, 1, "C")))
+def keep_new(keys, table, keep):
     """Clear `keep` where the key has been seen before, among those kept; returns the number of new ones."""
     new = 0
     for i in range(len(keys)):
         if keep[i]:
-            keep[i] = insert(slots, keys[i])
+            keep[i] = insert(table, keys[i])
             new += keep[i]
     return new
 

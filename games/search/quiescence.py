@@ -15,7 +15,7 @@ from games.search.memory import put_word, word_at
 from games.search.rules import Rules
 
 RECAPTURE_PLIES = 6  # from this ply of quiescence only recaptures are searched, which bounds the tree of wild positions
-CHECK_PLIES = 2  # up to this ply of quiescence all evasions of a check are searched, beyond it noisy moves alone
+EVASION_PLIES = 2  # up to this ply of quiescence all evasions of a check are searched, beyond it noisy moves alone
 
 
 class Quiescence(NamedTuple):
@@ -94,7 +94,7 @@ def make_quiescence(rules: Rules) -> Quiescence:
         row = c.stack[ply]
         p = load(row)
         c.pv_lengths[ply] = 0
-        check = depth <= CHECK_PLIES and in_check(p)
+        check = depth <= EVASION_PLIES and in_check(p)
         best = np.int64(-INFINITE)
         if not check or depth == QUIESCENCE_LIMIT:
             best = evaluate(c, key_of(p), row)
