@@ -7,7 +7,7 @@ from numba.core import types
 from games.chess import faults
 from games.chess.unit import inner
 
-# what a game's row of numbers holds
+# columns of the row
 FIELDS = (FAULT, FAULT_AT, FAULT_END, FAULT_PLY, RESULT, TAG_RESULT, PLIES, FIRST_MOVE, WHITE_ELO, BLACK_ELO, BEGIN,
           HAS_TAGS, HAS_FEN) = range(13)
 

@@ -46,7 +46,7 @@ EN_PASSANT, CASTLING = 1, 2  # flags
 
 @inner(types.int64(types.int64, types.int64, types.int64, types.int64, types.int64, types.int64))
 def pack_move(source, target, kind, captured, promotion, flag):
-    """A move as one integer; for castling the target is the rook's square."""
+    """Pack a move into one integer; for castling the target is the rook's square."""
     return source | target << 6 | kind << 12 | captured << 15 | promotion << 18 | flag << 21
 
 
@@ -82,7 +82,7 @@ def move_flag(move):
 
 @inner(types.uint64(types.uint64, types.uint64, types.uint64, types.boolean))
 def remaining_castling(rights, touched, moved_kings, black):
-    """Castling rights after these squares were moved from or to, and perhaps the king moved."""
+    """Return the castling rights after moves from or to the `touched` squares; `moved_kings` is not empty if the king moved."""
     rights &= ~(touched & FILES_MASK | touched >> LAST_RANK_SHIFT << np.uint64(8))
     if moved_kings:
         rights &= FILES_MASK if black else ~FILES_MASK
@@ -112,7 +112,7 @@ def _castle(p, move):
 
 @inner(types.uint64(types.uint64, types.uint64, types.uint64, types.boolean))
 def next_state(state, rights, ep, irreversible):
-    """The packed state for the other side to move."""
+    """Return the packed state with the other side to move."""
     clock = state >> CLOCK_SHIFT & CLOCK_MASK
     clock = EMPTY if irreversible else (clock + ONE if clock < CLOCK_MASK else clock)
     number = (state >> NUMBER_SHIFT) + (state & SIDE) & NUMBER_MASK
@@ -121,7 +121,7 @@ def next_state(state, rights, ep, irreversible):
 
 @inner(position_type(position_type, types.int64))
 def make(p, move):
-    """The position after a move; the move is taken to be legal."""
+    """Return the position after a legal move."""
     flag = move_flag(move)
     if flag == CASTLING:
         return _castle(p, move)

@@ -1,8 +1,7 @@
 """The compiled PGN parser: bytes to games.
 
-A game is its tags and its movetext up to a result. Where a game is at fault the parser notes the first fault, goes on
-to where the game ends, and reads the next. It never looks past `end`; a game that is not whole yet is left for the next
-call, with more text.
+A game consists of tags and movetext up to a result. The parser notes the first fault of a game, skips to its end and reads the
+next. It never reads past `end`; an incomplete game is left for the next call, with more text.
 """
 
 from __future__ import annotations
@@ -60,16 +59,16 @@ from games.chess.unit import entry, inner
 
 _E, _P, _DOT, _0, _DASH, _CLOSE_BRACE, _OPEN_BRACE = (ord(c) for c in "ep.0-}{")
 _HALF_LATIN1, _HALF_UTF8 = "½".encode("latin-1")[0], "½".encode()[0]
-SHOWN = 20  # bytes of what is no token, for people
-LONGEST_COMMENT = 1 << 20  # bytes that a comment may go on behind a line in it that starts a game
+SHOWN = 20  # bytes of an invalid token that messages quote
+LONGEST_COMMENT = 1 << 20  # bytes that a comment may continue after a line in it that starts a game
 
 
 @inner(types.int64(bytes_type, types.int64, types.int64, types.boolean, row_type, types.int64))
 def _skip_comment(text, i, end, final, game, ply):
-    """Index after the comment that opens at text[i] == '{', or MORE.
+    """Return the index after the comment that opens at text[i] == '{', or MORE.
 
-    A line inside it that starts a game makes the comment suspect: if another one opens, or the text ends, or a long stretch
-    of it goes by before it is closed, then it never was, and reading goes on at that line.
+    A line inside it that starts a game makes the comment suspect. If then another comment opens, the text ends, or
+    LONGEST_COMMENT bytes pass before it is closed, the comment counts as never closed and reading continues at that line.
     """
     begin, suspect = i, np.int64(-1)
     i += 1
@@ -93,7 +92,7 @@ def _skip_comment(text, i, end, final, game, ply):
 
 @inner(types.int64(bytes_type, types.int64, types.int64, types.boolean, moves_type, row_type, words_type))
 def _read_movetext(text, i, end, final, moves, game, words):
-    """Read moves up to the result; returns where the next game starts, or MORE."""
+    """Read moves up to the result; returns the start of the next game, or MORE."""
     p = load(words)
     m = game[FIRST_MOVE]
     ply, depth = np.int64(0), np.int64(0)
@@ -144,7 +143,7 @@ def _read_movetext(text, i, end, final, moves, game, words):
             shown = stop
             if (text[stop - 1] == _E and stop + 3 <= end and text[stop] == _DOT and text[stop + 1] == _P
                     and text[stop + 2] == _DOT):
-                stop += 3  # e.p., as a word of its own or behind the move
+                stop += 3  # e.p., as a word of its own or after the move
                 shown -= 1
                 if shown == i:
                     i = stop
@@ -179,7 +178,7 @@ def _read_movetext(text, i, end, final, moves, game, words):
         if kind == BRACKET and fresh:
             if finished or ply or game[FAULT] == faults.OK or not game[HAS_TAGS]:
                 break
-            # among its tags is a line that is none: those behind it belong to the same game
+            # after a malformed tag: the tags after it belong to the same game
             if i + 8 > end and not final:
                 return MORE
             if starts_game(text, i, end):
@@ -221,7 +220,7 @@ def _read_movetext(text, i, end, final, moves, game, words):
                     finished = True
                     i = stop
                     continue
-            if game[FAULT] == faults.OK:  # a look at the rest of the line for every such byte would take forever
+            if game[FAULT] == faults.OK:  # only for the first fault: quadratic time otherwise
                 note(game, faults.NOT_A_MOVE, i - 1, line_end(text, i, min(end, i + SHOWN)), ply + 1)
     if depth:
         note(game, faults.VARIATION, i, i, ply)
@@ -234,18 +233,18 @@ def _read_movetext(text, i, end, final, moves, game, words):
 @entry(types.int64(bytes_type, types.int64, types.int64, types.boolean, words_type, rows_type, positions_type, moves_type,
                    row_type))
 def read_games(text, i, end, final, start, games, positions, moves, counts):
-    """Read games from text[i:end] until the text or the room for games ends.
+    """Read games from text[i:end] until the end of the text or of the room for games.
 
-    `games` (n, 13) int64 gets a row of FIELDS per game, `positions` (n, 10) its start, `moves` all moves; counts[0] is
-    the number of games, counts[1] that of moves. `start` is the usual initial position. `final` says that nothing comes
-    after `end`. Returns where to go on.
+    Writes a row of FIELDS per game to `games` (n, 13) int64, its start to `positions` (n, 10), and all moves to `moves`;
+    counts[0] is the number of games, counts[1] of moves. `start` is the initial position of chess. `final`: no text follows
+    `end`. Returns the index to continue at.
     """
     n = counts[0]
     while n < len(games):
         game, words = games[n], positions[n]
         game[:] = 0
         game[RESULT], game[TAG_RESULT], game[FIRST_MOVE] = UNDECIDED, NO_TAG, counts[1]
-        for k in range(len(start)):  # assigning a slice would compile what formats the error of unlike lengths
+        for k in range(len(start)):  # assigning a slice would compile the formatting of its error message
             words[k] = start[k]
         at = read_tags(text, i, end, final, game, words)
         if at == MORE or (at >= end and not game[HAS_TAGS]):

@@ -41,7 +41,7 @@ _STANDARD, _CHESS, _NORMAL, _960, _FISCHER, _FISCHER_R, _FISHER, _FRC, _FROM, _F
 
 @inner(types.boolean(bytes_type, types.int64, types.int64))
 def _is_chess(text, i, end):
-    """Whether a Variant tag's value names chess or Chess960."""
+    """Whether the value of a Variant tag names chess or Chess960."""
     word, shift = np.uint64(0), np.uint64(0)
     while i < end and shift < np.uint64(64):
         letter = np.int64(text[i])
@@ -101,7 +101,7 @@ def _read_tag(text, i, end, final, game, words):
 @inner(types.int64(bytes_type, types.int64, types.int64, types.boolean, row_type, words_type))
 def read_tags(text, i, end, final, game, words):
     """Read the tags from i on; returns the start of the movetext, or MORE."""
-    fresh = True  # at the start of a line, but for white space
+    fresh = True  # only white space since the start of the line
     while True:
         if i >= end:
             return i if final else MORE

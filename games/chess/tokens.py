@@ -1,4 +1,4 @@
-"""Bytes and words of PGN: classes of bytes, short words as one integer, results, lines."""
+"""Tokens of PGN: classes of bytes, short words packed into one integer, results, line ends."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from games import jit
 from games.chess.fen import bytes_type
 from games.chess.unit import inner
 
-NO_TAG, UNDECIDED = 3, 2
+NO_TAG, UNDECIDED = 3, 2  # beside the results 1, 0 and -1
 
-# classes of bytes in movetext; a token goes on while the class is at least WORD
+# classes of bytes in movetext; a token continues while the class is at least WORD
 OTHER, SPACE, DOT, BRACE, SEMICOLON, OPEN, CLOSE, DOLLAR, GLYPH, STAR, BRACKET, PERCENT, WORD, MOVE, DIGIT = range(15)
 
 
@@ -33,6 +33,7 @@ BYTE = np.uint64(8)
 
 
 def packed_word(text: str) -> np.uint64:
+    """Pack the first eight bytes of a text as `packed` does."""
     return np.uint64(int.from_bytes(text.encode()[:8], "little"))
 
 
@@ -44,7 +45,7 @@ DRAWN_LATIN1 = np.uint64(int.from_bytes("½-½".encode("latin-1"), "little"))
 
 @inner(types.uint64(bytes_type, types.int64, types.int64))
 def packed(text, i, end):
-    """Up to eight bytes of text[i:end] in one integer, the first lowest; 0 if there are more."""
+    """Pack text[i:end] into one integer, first byte lowest; 0 for more than eight bytes."""
     if end - i > 8:
         return np.uint64(0)
     word = np.uint64(0)
@@ -55,7 +56,7 @@ def packed(text, i, end):
 
 @inner(types.int64(types.uint64))
 def result_of(word):
-    """Result of a packed token for White: 1, 0, -1; UNDECIDED for *, NO_TAG for anything else. Many write draws as 1/2."""
+    """Return White's result for a packed token: 1, 0, -1; UNDECIDED for *, otherwise NO_TAG. Draws are also written 1/2."""
     if word == WHITE_WINS:
         return 1
     if word == BLACK_WINS:
@@ -67,7 +68,7 @@ def result_of(word):
 
 @inner(types.int64(bytes_type, types.int64, types.int64))
 def line_end(text, i, end):
-    """Index of the end of the line that holds i."""
+    """Return the end of the line that contains index i."""
     while i < end and text[i] != NEWLINE and text[i] != RETURN:
         i += 1
     return i
@@ -75,6 +76,7 @@ def line_end(text, i, end):
 
 @inner(types.int64(bytes_type, types.int64, types.int64))
 def number_at(text, i, end):
+    """Parse the digits at i as a number, at most six of them."""
     value = np.int64(0)
     while i < end and _0 <= text[i] <= _9 and value < 100000:
         value = value * 10 + np.int64(text[i]) - _0
@@ -84,5 +86,5 @@ def number_at(text, i, end):
 
 @inner(types.boolean(bytes_type, types.int64, types.int64))
 def starts_game(text, i, end):
-    """Whether `[Event "` stands at i."""
+    """Whether `[Event "` is at i."""
     return i + 8 <= end and packed(text, i + 1, i + 6) == EVENT and text[i + 6] == SPACE_BYTE and text[i + 7] == QUOTE

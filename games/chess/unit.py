@@ -1,4 +1,4 @@
-"""The compiled core of chess is one unit: an edit to any of its sources compiles it anew."""
+"""The compile unit of chess: an edit to any of its sources recompiles it."""
 
 from __future__ import annotations
 

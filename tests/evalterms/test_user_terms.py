@@ -1,4 +1,4 @@
-"""A user's own file of terms, from its ten lines to coefficients, and what is said when something is wrong with it."""
+"""A user's file of terms, from its ten lines to coefficients, and the messages about its faults."""
 
 import ast
 import re
@@ -199,7 +199,7 @@ def test_a_missing_file_is_named(tmp_path):
 def test_a_loop_without_end_is_noticed(tmp_path, monkeypatch):
     monkeypatch.setattr(check, "SECONDS", 1)
     text = complaint(term_file(tmp_path, "while us.king:\n    pass\n"))
-    assert text == ": not done after 1 s in plain Python; does a loop of it end?"
+    assert text == ": not done after 1 s in plain Python; does a loop never end?"
 
 
 def test_a_file_is_tried_once_for_each_version(tmp_path, monkeypatch):
