@@ -1,7 +1,7 @@
-"""Compose terms into one evaluation: write a glue module, compile it, import it.
+"""Compose terms into one evaluation: write a glue module (`evalterms.glue`), import it, compile it on first use.
 
-The glue lies in a cache folder named by everything that it depends on: the game's core, the terms and their sources,
-the compiler. An edit to a term therefore compiles the evaluation anew and leaves the core alone.
+The module is in a cache folder named by a hash of all its dependencies: the core of the game, the terms and their sources, the
+compiler. An edit to a term therefore recompiles the evaluation, but not the core.
 """
 
 from __future__ import annotations
@@ -30,18 +30,18 @@ _composing = threading.Lock()
 
 
 def unit(key: str) -> jit.Unit:
-    """The compile unit that a glue module belongs to."""
+    """Return the compile unit of a glue module."""
     return _units[key]
 
 
 @dataclass(frozen=True)
 class Composition:
-    """Terms of one game, composed: their layout and the compiled functions."""
+    """Terms composed into one evaluation: their layout and the compiled functions (in `glue`)."""
 
     game: str
     terms: tuple[Term, ...]
     glue: ModuleType
-    name: str  # a hash of everything that the counts depend on
+    name: str  # a hash of all dependencies of the counts
 
     @property
     def size(self) -> int:
@@ -50,17 +50,17 @@ class Composition:
 
     @property
     def curved(self) -> list[str]:
-        """Names of the terms that are not linear in their numbers: their counts are not coefficients."""
+        """Names of the terms that are not linear in their parameters: their counts are not coefficients."""
         return [term.name for term in self.terms if term.curve is not None]
 
     @property
     def term_of(self) -> np.ndarray:
-        """(columns,) int64: the place of the term that each column belongs to."""
+        """(columns,) int64: the index of the term that each column belongs to."""
         return np.repeat(np.arange(len(self.terms)), [term.size for term in self.terms])
 
 
 def load_terms(game: str, extra: Sequence[Path] = ()) -> tuple[Term, ...]:
-    """The terms of a game, then those of the user's own files (every `Term` at a file's top level), which are tried."""
+    """Return the terms of a game, then those of the user's files (every `Term` at top level), which are checked."""
     terms = list(importlib.import_module(f"evalterms.{game}").TERMS)
     for path in map(Path, extra):
         own = terms_of_file(path)
@@ -83,7 +83,7 @@ def compose(game: str, terms: Sequence[Term]) -> Composition:
     composed = jit.Unit(f"terms-{game}", lambda: sources, salt=view.CORE.name + layout)
     key = composed.name
     module_name = f"evaltune_glue_{key}"
-    with _composing:  # threads of a match may ask for the same evaluation at once
+    with _composing:  # threads of a match may compose the same evaluation at the same time
         if module_name not in sys.modules:
             _units[key] = composed
             path = composed.folder / f"{module_name}.py"

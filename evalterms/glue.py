@@ -44,7 +44,7 @@ def count(us, them, emit, emit_both):
 
 @UNIT.inner(types.float64(types.int64, side_type, side_type, floats_type, types.float64), forceinline=True)
 def value_of_side(term, us, them, weights, share):
-    """Centipawns of one side by one term, `share` of them of the first stage."""
+    """Return centipawns of one side by one term; the first stage has weight `share`."""
     emit = value_emitter(weights)
     early, late = 0.0, 0.0
 {value_calls}
@@ -53,7 +53,7 @@ def value_of_side(term, us, them, weights, share):
 
 @UNIT.inner(types.float64(types.int64, side_type, side_type, side_type, side_type, floats_type, types.float64))
 def value_of_term(term, first, first_across, second, second_across, weights, share):
-    """Centipawns for the first player by one term."""
+    """Return centipawns for the first player by one term."""
     total = 0.0
     for turn in range(2):
         if turn == 0:
@@ -85,7 +85,7 @@ def evaluate(words, weights):
 
 @UNIT.entry(types.int64(types.CPointer(types.uint64), weights_type))
 def score(words, weights):
-    """Evaluation of the position at an address, for the side to move, in steps of 1/256 centipawn."""
+    """Evaluate the position at an address for the side to move, in steps of 1/256 centipawn."""
     words = row_of(words)
     value = evaluate(words, weights)
     return -value if second_to_move(words) else value
@@ -93,7 +93,7 @@ def score(words, weights):
 
 @UNIT.entry(types.void(rows_type, types.Array(types.int64, 1, "C"), types.Array(types.int64, 1, "C")))
 def scores(positions, weights, out):
-    """Evaluations of positions (n, words) for the first player, in steps of 1/256 centipawn."""
+    """Evaluate positions (n, words) for the first player, in steps of 1/256 centipawn."""
     for i in range(len(positions)):
         out[i] = evaluate(positions[i], words_at(weights))
 
@@ -101,11 +101,11 @@ def scores(positions, weights, out):
 @UNIT.entry(types.int64(rows_type, types.int64, types.Array(types.int32, 2, "C"), types.Array(types.uint16, 1, "C"),
                         types.Array(types.int8, 1, "C"), types.Array(types.int64, 1, "C"), types.Array(types.uint8, 1, "C")))
 def coefficients(positions, start, rows, index, counts, ends, phases):
-    """Count the terms of positions[start:] while the room for nonzeros lasts; returns the position to go on with, or -1
-    for a count that does not fit into eight bits.
+    """Count the terms of positions[start:] while there is room for nonzeros; returns the position to continue with, or -1 for a
+    count outside eight bits.
 
-    `rows` are dense rows of zeros, a multiple of 64 long. A block of positions is counted before it is read back:
-    reading many numbers at once just after single ones were written would stall. Position i's nonzeros end at ends[i].
+    `rows` are dense rows of zeros, their length a multiple of 64. A block of positions is counted before its rows are read back,
+    because wide loads right after narrow stores stall the CPU. The nonzeros of position i end at ends[i].
     """
     n = ends[start - 1] if start else 0
     for block in range(start, len(positions), len(rows)):
@@ -144,7 +144,7 @@ def coefficients(positions, start, rows, index, counts, ends, phases):
 
 @UNIT.entry(types.void(rows_type, vector_type, types.int64, vector_type))
 def values(positions, weights, terms, out):
-    """Evaluations of positions (n, words) for the first player in centipawns, in double precision; `weights` interleaved."""
+    """Evaluate positions (n, words) for the first player in centipawns, in double precision, with interleaved weights."""
     for i in range(len(positions)):
         words = positions[i]
         first, second = first_side(words), second_side(words)
@@ -159,10 +159,10 @@ def values(positions, weights, terms, out):
 @UNIT.entry(types.void(rows_type, types.Array(types.int64, 1, "C"), types.Array(types.uint16, 1, "C"),
                        types.Array(types.int64, 1, "C"), types.int64, vector_type, types.float64, vector_type))
 def moved(positions, ends, index, term_of, stages, weights, step, changes):
-    """By how much the evaluation changes where one weight at a time moves by `step` centipawns, up or down: in `changes`
-    2 * stages numbers for each nonzero of the positions, which end at `ends`: up and down in the first stage, then in the last.
+    """Write to `changes` how the evaluation changes if one weight at a time moves by `step` centipawns, up and down: 2 * stages
+    numbers per nonzero of the positions (which end at `ends`), first stage first.
 
-    A weight of column c belongs to the term term_of[c]: only that one is evaluated. With one stage both move together.
+    Only the term of the weight, term_of[column], is evaluated. With one stage both weights of a column move together.
     """
     begin = 0
     for i in range(len(positions)):
@@ -192,7 +192,7 @@ _CURVE = '''
 
 @UNIT.inner(types.int64(types.int64))
 def packed_curve_{i}(total):
-    """A packed sum of term {i}, both stages through its function."""
+    """Apply the function of term {i} to both stages of its packed sum."""
     early = (total + 0x80000000) >> 32
     late = total - (early << 32)
     early_steps = np.int64(np.floor(curve_{i}(early / {unit}.0) * {unit}.0 + 0.5))
@@ -202,11 +202,12 @@ def packed_curve_{i}(total):
 
 
 def plain_function(function: Callable) -> Callable:
-    """The Python function that was compiled."""
+    """Return the Python function behind a compiled one."""
     return getattr(function, "py_func", function)
 
 
 def glue_text(game: str, terms: Sequence[Term], key: str) -> str:
+    """Return the source text of the evaluation with these terms; `key` names its compile unit."""
     imports, curves, score_calls, count_calls, value_calls, base = [], [], [], [], [], 0
     for i, term in enumerate(terms):
         function = plain_function(term.function)
@@ -222,7 +223,7 @@ def glue_text(game: str, terms: Sequence[Term], key: str) -> str:
             curves.append(_CURVE.format(i=i, unit=UNIT))
             score_calls += [f"    apart_{i} = score_apart(emit, {base})", f"    term_{i}(us, them, apart_{i})",
                             f"    score_add(emit, packed_curve_{i}(score_total(apart_{i})))"]
-            # what both sides count, not the difference: it says to which positions the numbers apply
+            # the sum of both sides, not the difference: nonzero wherever the parameters matter
             count_calls.append(f"    term_{i}(us, them, count_at(emit_both, {base}))")
             value_calls.append(f"        early, late = curve_{i}(value_total(emit, 0)), curve_{i}(value_total(emit, 1))")
         base += term.size
