@@ -1,1 +1,1 @@
-"""Hand-written evaluation terms, one folder per game."""
+"""Hand-written evaluation terms: the framework, and one folder per game."""

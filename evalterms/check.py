@@ -1,9 +1,9 @@
-"""Try the terms of a user's own file before they run compiled, where nothing checks an index.
+"""Check a user's file of terms before it is compiled, because compiled code checks no index.
 
     python -m evalterms.check GAME FILE
 
-plays random games in plain Python and calls the terms on every position, with an emitter that checks what it is given.
-One line on standard output and exit status 2 say what is wrong. Then `verify` has Numba infer the types.
+plays random games in plain Python and calls the terms on every position, with an emitter that checks its arguments. The first
+fault is printed as one line, with exit status 2. `verify` also lets Numba infer the types.
 """
 
 from __future__ import annotations
@@ -21,22 +21,22 @@ import numpy as np
 
 from evalterms.term import Term
 from evalterms.types import complaints
-from evalterms.userfile import line_of, said, terms_of_file
-from games import jit
+from evalterms.userfile import line_of, message_of, terms_of_file
+from games import cache, jit
 from games.record import Game, find
 
-GAMES, PLIES = 16, 160  # random games that are played, and their longest
-LOWEST, HIGHEST = -128, 127  # a coefficient has eight bits
-LARGEST = 8e6  # centipawns of a stage, for which the packed score has room
-SECONDS = 60  # a term that takes longer than this has a loop without end
+GAMES, PLIES = 16, 160  # random games, and the longest
+LOWEST, HIGHEST = -128, 127  # coefficients are int8
+LARGEST = 8e6  # centipawns of a stage that fit into the packed score
+SECONDS = 60  # time limit, for loops that never end
 
 
 class WrongCount(Exception):
-    """A term emits what it must not."""
+    """A term emits an invalid index or count."""
 
 
 class CheckingEmitter:
-    """Collects coefficients in `row`; WrongCount for an index that belongs to no parameter or to the next one."""
+    """Collects coefficients in `row`; WrongCount for an index outside the term or outside its parameter."""
 
     def __init__(self, term: Term) -> None:
         self.term = term
@@ -56,7 +56,7 @@ class CheckingEmitter:
         self.row[int(index)] += int(count)
 
     def of(self, index: int) -> str:
-        """Name of the parameter to which a number belongs."""
+        """Return the name of the parameter that an index belongs to."""
         for parameter in self.term.parameters:
             if index < parameter.size:
                 return parameter.name
@@ -65,7 +65,7 @@ class CheckingEmitter:
 
 
 def random_positions(game: Game, games: int = GAMES, plies: int = PLIES, seed: int = 1) -> Iterator[np.ndarray]:
-    """Every position of games played at random."""
+    """Yield every position of random games."""
     random = np.random.default_rng(seed)
     for _ in range(games):
         line = [game.start()]
@@ -78,7 +78,7 @@ def random_positions(game: Game, games: int = GAMES, plies: int = PLIES, seed: i
 
 
 def count_checked(term: Term, view: ModuleType, position: np.ndarray) -> np.ndarray:
-    """Coefficients (size,) of a term in a position, checked; in plain Python only."""
+    """Return the coefficients (size,) of a term in a position; WrongCount for invalid ones. Plain Python only."""
     first, second = view.first_side(position), view.second_side(position)
     ours, theirs = CheckingEmitter(term), CheckingEmitter(term)
     for us, them, emit in ((first, view.across(second), ours), (second, view.across(first), theirs)):
@@ -91,8 +91,7 @@ def count_checked(term: Term, view: ModuleType, position: np.ndarray) -> np.ndar
 
 
 def check_curve(term: Term) -> None:
-    """WrongCount unless the function that a side's weighted counts go through gives finite numbers, zero for zero; in plain
-    Python only."""
+    """Raise WrongCount unless the function of a nonlinear term returns finite numbers, and zero for zero. Plain Python only."""
     for total in (0.0, 1.0, -1.0, 0.5, 300.0, -300.0, 20_000.0, -20_000.0):
         value = term.curve(total)
         if not isinstance(value, (float, int, np.floating)) or not abs(value) < LARGEST:
@@ -103,7 +102,7 @@ def check_curve(term: Term) -> None:
 
 
 def try_out(game: str, path: Path) -> str | None:
-    """What is wrong with the terms of a file, if anything, in one line; in plain Python only."""
+    """Return the first fault of the terms of a file in one line, or None. Plain Python only."""
     record, view = find(game), importlib.import_module(f"evalterms.{game}.view")
     try:
         terms = terms_of_file(path)
@@ -114,26 +113,30 @@ def try_out(game: str, path: Path) -> str | None:
             if term.curve is not None:
                 check_curve(term)
         except Exception as problem:
-            return f"{line_of(problem, path)}: term {term.name}: {problem if isinstance(problem, WrongCount) else said(problem)}"
+            return _fault(problem, path, term)
     for position in random_positions(record):
         for term in terms:
             try:
                 count_checked(term, view, position)
             except Exception as problem:
-                text = str(problem) if isinstance(problem, WrongCount) else said(problem)
-                return f"{line_of(problem, path)}: term {term.name}: {text} (in {record.text(position)!r})"
+                return f"{_fault(problem, path, term)} (in {record.text(position)!r})"
     return None
 
 
+def _fault(problem: Exception, path: Path, term: Term) -> str:
+    text = str(problem) if isinstance(problem, WrongCount) else message_of(problem)
+    return f"{line_of(problem, path)}: term {term.name}: {text}"
+
+
 def _try_out_apart(game: str, path: Path) -> str | None:
-    """`try_out` in a process of its own, without Numba."""
+    """Run `try_out` in another process, without Numba."""
     roots = [str(Path(__file__).resolve().parents[1]), os.environ.get("PYTHONPATH", "")]
     environment = os.environ | {"NUMBA_DISABLE_JIT": "1", "PYTHONPATH": os.pathsep.join(filter(None, roots))}
     command = [sys.executable, "-m", "evalterms.check", game, str(path)]
     try:
         done = subprocess.run(command, check=False, env=environment, capture_output=True, text=True, timeout=SECONDS)
     except subprocess.TimeoutExpired:
-        return f"{path}: not done after {SECONDS} s in plain Python; does a loop of it end?"
+        return f"{path}: not done after {SECONDS} s in plain Python; does a loop never end?"
     if done.returncode == 0:
         return None
     lines = (done.stdout if done.returncode == 2 else done.stderr).strip().splitlines() or ["no output"]
@@ -141,11 +144,11 @@ def _try_out_apart(game: str, path: Path) -> str | None:
 
 
 def verify(game: str, path: Path, terms: Sequence[Term]) -> None:
-    """Try the terms of a file, once for each version of it; ValueError says in one line what is wrong."""
+    """Check the terms of a file, once per version of it; ValueError with one line for the first fault."""
     view = importlib.import_module(f"evalterms.{game}.view")
     here = Path(__file__).parent
     sources = [path, *here.glob("*.py"), *(here / game).glob("*.py")]
-    passed = jit.folder("checked", jit.digest(sources, salt=view.CORE.name)) / "passed"
+    passed = cache.folder("checked", cache.digest(sources, salt=view.CORE.name)) / "passed"
     if passed.exists():
         return
     wrong = try_out(game, path) if jit.PLAIN else _try_out_apart(game, path)
@@ -153,7 +156,7 @@ def verify(game: str, path: Path, terms: Sequence[Term]) -> None:
         wrong = next((f"{place}: term {term.name}: {text}" for term in terms for place, text in complaints(term, view)), None)
     if wrong:
         raise ValueError(wrong)
-    with contextlib.suppress(OSError):  # else it is tried again at the next start
+    with contextlib.suppress(OSError):  # otherwise it is checked again at the next start
         passed.touch()
 
 

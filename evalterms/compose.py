@@ -1,7 +1,7 @@
-"""Compose terms into one evaluation: write a glue module, compile it, import it.
+"""Compose terms into one evaluation: write a glue module (`evalterms.glue`), import it, compile it on first use.
 
-The glue lies in a cache folder named by everything that it depends on: the game's core, the terms and their sources,
-the compiler. An edit to a term therefore compiles the evaluation anew and leaves the core alone.
+The module is in a cache folder named by a hash of all its dependencies: the core of the game, the terms and their sources, the
+compiler. An edit to a term therefore recompiles the evaluation, but not the core.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import inspect
 import os
 import sys
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -20,221 +20,28 @@ from types import ModuleType
 import numpy as np
 
 from evalterms.check import verify
-from evalterms.emit import UNIT
+from evalterms.glue import glue_text, plain_function
 from evalterms.term import Term
 from evalterms.userfile import terms_of_file
 from games import jit
-
-_GLUE = '''"""Written by evalterms.compose: the evaluation of {game} with the terms {names}."""
-
-import numpy as np
-from numba.core import types
-
-from evalterms.compose import unit
-from evalterms.emit import (
-    count_at, count_emitter, count_emitter_type, score_add, score_apart, score_at, score_emitter, score_emitter_type,
-    score_total, value_at, value_emitter, value_emitter_type, value_total)
-from evalterms.pointers import nonzero, numbers_at, row_at, row_function, words_at
-from evalterms.{game}.view import PHASES, WORDS, across, first_side, phase_of, second_side, second_to_move, side_type
-from games.bits import lowest, without_lowest
-
-{imports}
-
-UNIT = unit({key!r})
-words_type = types.Array(types.uint64, 1, "C")
-rows_type = types.Array(types.uint64, 2, "C")
-weights_type = types.CPointer(types.int64)
-floats_type = types.CPointer(types.float64)
-vector_type = types.Array(types.float64, 1, "C")
-row_of = row_function(WORDS)
-{curves}
-
-
-@UNIT.inner(types.void(side_type, side_type, score_emitter_type), forceinline=True)
-def add_up(us, them, emit):
-{score_calls}
-
-
-@UNIT.inner(types.void(side_type, side_type, count_emitter_type, count_emitter_type), forceinline=True)
-def count(us, them, emit, emit_both):
-{count_calls}
-
-
-@UNIT.inner(types.float64(types.int64, side_type, side_type, floats_type, types.float64), forceinline=True)
-def value_of_side(term, us, them, weights, share):
-    """Centipawns of one side by one term, `share` of them of the first stage."""
-    emit = value_emitter(weights)
-    early, late = 0.0, 0.0
-{value_calls}
-    return share * early + (1.0 - share) * late
-
-
-@UNIT.inner(types.float64(types.int64, side_type, side_type, side_type, side_type, floats_type, types.float64))
-def value_of_term(term, first, first_across, second, second_across, weights, share):
-    """Centipawns for the first player by one term."""
-    total = 0.0
-    for turn in range(2):
-        if turn == 0:
-            us, them, sign = first, second_across, 1.0
-        else:
-            us, them, sign = second, first_across, -1.0
-        total += sign * value_of_side(term, us, them, weights, share)
-    return total
-
-
-@UNIT.inner(types.int64(words_type, weights_type))
-def evaluate(words, weights):
-    first, second = first_side(words), second_side(words)
-    first_across, second_across = across(first), across(second)
-    total = np.int64(0)
-    for turn in range(2):
-        emit = score_emitter(weights)
-        if turn == 0:
-            us, them = first, second_across
-        else:
-            us, them = second, first_across
-        add_up(us, them, emit)
-        total += score_total(emit) if turn == 0 else -score_total(emit)
-    early = (total + 0x80000000) >> 32
-    late = total - (early << 32)
-    phase = phase_of(words)
-    return (early * phase + late * (PHASES - phase)) // PHASES
-
-
-@UNIT.entry(types.int64(types.CPointer(types.uint64), weights_type))
-def score(words, weights):
-    """Evaluation of the position at an address, for the side to move, in steps of 1/256 centipawn."""
-    words = row_of(words)
-    value = evaluate(words, weights)
-    return -value if second_to_move(words) else value
-
-
-@UNIT.entry(types.void(rows_type, types.Array(types.int64, 1, "C"), types.Array(types.int64, 1, "C")))
-def scores(positions, weights, out):
-    """Evaluations of positions (n, words) for the first player, in steps of 1/256 centipawn."""
-    for i in range(len(positions)):
-        out[i] = evaluate(positions[i], words_at(weights))
-
-
-@UNIT.entry(types.int64(rows_type, types.int64, types.Array(types.int32, 2, "C"), types.Array(types.uint16, 1, "C"),
-                        types.Array(types.int8, 1, "C"), types.Array(types.int64, 1, "C"), types.Array(types.uint8, 1, "C")))
-def coefficients(positions, start, rows, index, counts, ends, phases):
-    """Count the terms of positions[start:] while the room for nonzeros lasts; returns the position to go on with, or -1
-    for a count that does not fit into eight bits.
-
-    `rows` are dense rows of zeros, a multiple of 64 long. A block of positions is counted before it is read back:
-    reading many numbers at once just after single ones were written would stall. Position i's nonzeros end at ends[i].
-    """
-    n = ends[start - 1] if start else 0
-    for block in range(start, len(positions), len(rows)):
-        stop = min(block + len(rows), len(positions))
-        if n + (stop - block) * rows.shape[1] > len(index):
-            return block
-        for i in range(block, stop):
-            words = positions[i]
-            first, second = first_side(words), second_side(words)
-            first_across, second_across = across(first), across(second)
-            for turn in range(2):
-                if turn == 0:
-                    us, them, sign = first, second_across, 1
-                else:
-                    us, them, sign = second, first_across, -1
-                row = row_at(rows[i - block])
-                count(us, them, count_emitter(row, sign), count_emitter(row, 1))
-            phases[i] = phase_of(words)
-        for i in range(block, stop):
-            row = rows[i - block]
-            for start_of_chunk in range(0, len(row), 64):
-                present = nonzero(row_at(row), start_of_chunk)
-                while present:
-                    at = start_of_chunk + lowest(present)
-                    value = row[at]
-                    if value != np.int8(value):
-                        return -1
-                    index[n] = at
-                    counts[n] = value
-                    n += 1
-                    present = without_lowest(present)
-            row[:] = 0
-            ends[i] = n
-    return len(positions)
-
-
-@UNIT.entry(types.void(rows_type, vector_type, types.int64, vector_type))
-def values(positions, weights, terms, out):
-    """Evaluations of positions (n, words) for the first player in centipawns, in double precision; `weights` interleaved."""
-    for i in range(len(positions)):
-        words = positions[i]
-        first, second = first_side(words), second_side(words)
-        first_across, second_across = across(first), across(second)
-        share = phase_of(words) / PHASES
-        total = 0.0
-        for term in range(terms):
-            total += value_of_term(term, first, first_across, second, second_across, numbers_at(weights), share)
-        out[i] = total
-
-
-@UNIT.entry(types.void(rows_type, types.Array(types.int64, 1, "C"), types.Array(types.uint16, 1, "C"),
-                       types.Array(types.int64, 1, "C"), types.int64, vector_type, types.float64, vector_type))
-def moved(positions, ends, index, term_of, stages, weights, step, changes):
-    """By how much the evaluation changes where one weight at a time moves by `step` centipawns, up or down: in `changes`
-    2 * stages numbers for each nonzero of the positions, which end at `ends`: up and down in the first stage, then in the last.
-
-    A weight of column c belongs to the term term_of[c]: only that one is evaluated. With one stage both move together.
-    """
-    begin = 0
-    for i in range(len(positions)):
-        words = positions[i]
-        first, second = first_side(words), second_side(words)
-        first_across, second_across = across(first), across(second)
-        share = phase_of(words) / PHASES
-        for k in range(begin, ends[i]):
-            column = np.int64(index[k])
-            term = term_of[column]
-            here = value_of_term(term, first, first_across, second, second_across, numbers_at(weights), share)
-            for stage in range(stages):
-                early, late = weights[2 * column], weights[2 * column + 1]
-                for down in range(2):
-                    change = -step if down == 1 else step
-                    if stage == 0:
-                        weights[2 * column] = early + change
-                    if stage == stages - 1:
-                        weights[2 * column + 1] = late + change
-                    there = value_of_term(term, first, first_across, second, second_across, numbers_at(weights), share)
-                    changes[2 * stages * k + 2 * stage + down] = there - here
-                weights[2 * column], weights[2 * column + 1] = early, late
-        begin = ends[i]
-'''
-
-_CURVE = '''
-
-@UNIT.inner(types.int64(types.int64))
-def packed_curve_{i}(total):
-    """A packed sum of term {i}, both stages through its function."""
-    early = (total + 0x80000000) >> 32
-    late = total - (early << 32)
-    early_steps = np.int64(np.floor(curve_{i}(early / {unit}.0) * {unit}.0 + 0.5))
-    late_steps = np.int64(np.floor(curve_{i}(late / {unit}.0) * {unit}.0 + 0.5))
-    return (early_steps << 32) + late_steps
-'''
 
 _units: dict[str, jit.Unit] = {}
 _composing = threading.Lock()
 
 
 def unit(key: str) -> jit.Unit:
-    """The compile unit that a glue module belongs to."""
+    """Return the compile unit of a glue module."""
     return _units[key]
 
 
 @dataclass(frozen=True)
 class Composition:
-    """Terms of one game, composed: their layout and the compiled functions."""
+    """Terms composed into one evaluation: their layout and the compiled functions (in `glue`)."""
 
     game: str
     terms: tuple[Term, ...]
     glue: ModuleType
-    name: str  # a hash of everything that the counts depend on
+    name: str  # a hash of all dependencies of the counts
 
     @property
     def size(self) -> int:
@@ -243,17 +50,17 @@ class Composition:
 
     @property
     def curved(self) -> list[str]:
-        """Names of the terms that are not linear in their numbers: their counts are not coefficients."""
+        """Names of the terms that are not linear in their parameters: their counts are not coefficients."""
         return [term.name for term in self.terms if term.curve is not None]
 
     @property
     def term_of(self) -> np.ndarray:
-        """(columns,) int64: the place of the term that each column belongs to."""
+        """(columns,) int64: the index of the term that each column belongs to."""
         return np.repeat(np.arange(len(self.terms)), [term.size for term in self.terms])
 
 
 def load_terms(game: str, extra: Sequence[Path] = ()) -> tuple[Term, ...]:
-    """The terms of a game, then those of the user's own files (every `Term` at a file's top level), which are tried."""
+    """Return the terms of a game, then those of the user's files (every `Term` at top level), which are checked."""
     terms = list(importlib.import_module(f"evalterms.{game}").TERMS)
     for path in map(Path, extra):
         own = terms_of_file(path)
@@ -270,17 +77,17 @@ def compose(game: str, terms: Sequence[Term]) -> Composition:
     """Compile these terms into one evaluation."""
     view = importlib.import_module(f"evalterms.{game}.view")
     sources = {Path(__file__), *Path(__file__).parent.glob("*.py"), *(Path(__file__).parent / game).glob("*.py")}
-    sources |= {Path(inspect.getsourcefile(_plain(term.function))) for term in terms}
+    sources |= {Path(inspect.getsourcefile(plain_function(term.function))) for term in terms}
     layout = " ".join(f"{term.name}:{parameter.name}{parameter.shape}" for term in terms for parameter in term.parameters)
-    layout += "".join(f" {term.name} through {_plain(term.curve).__name__}" for term in terms if term.curve is not None)
+    layout += "".join(f" {term.name} through {plain_function(term.curve).__name__}" for term in terms if term.curve is not None)
     composed = jit.Unit(f"terms-{game}", lambda: sources, salt=view.CORE.name + layout)
     key = composed.name
     module_name = f"evaltune_glue_{key}"
-    with _composing:  # threads of a match may ask for the same evaluation at once
+    with _composing:  # threads of a match may compose the same evaluation at the same time
         if module_name not in sys.modules:
             _units[key] = composed
             path = composed.folder / f"{module_name}.py"
-            text = _write_glue(game, terms, key)
+            text = glue_text(game, terms, key)
             if not path.exists() or path.read_text(encoding="utf-8") != text:
                 temporary = path.with_suffix(f".{os.getpid()}.tmp")
                 temporary.write_text(text, encoding="utf-8")
@@ -290,33 +97,3 @@ def compose(game: str, terms: Sequence[Term]) -> Composition:
             sys.modules[module_name] = module
             spec.loader.exec_module(module)
     return Composition(game, tuple(terms), sys.modules[module_name], key)
-
-
-def _plain(function: Callable) -> Callable:
-    """The Python function that was compiled."""
-    return getattr(function, "py_func", function)
-
-
-def _write_glue(game: str, terms: Sequence[Term], key: str) -> str:
-    imports, curves, score_calls, count_calls, value_calls, base = [], [], [], [], [], 0
-    for i, term in enumerate(terms):
-        function = _plain(term.function)
-        imports.append(f"from {function.__module__} import {function.__name__} as term_{i}")
-        value_calls.append(f"    {'el' if i else ''}if term == {i}:\n        term_{i}(us, them, value_at(emit, {base}))")
-        if term.curve is None:
-            score_calls.append(f"    term_{i}(us, them, score_at(emit, {base}))")
-            count_calls.append(f"    term_{i}(us, them, count_at(emit, {base}))")
-            value_calls.append("        early, late = value_total(emit, 0), value_total(emit, 1)")
-        else:
-            curve = _plain(term.curve)
-            imports.append(f"from {curve.__module__} import {curve.__name__} as curve_{i}")
-            curves.append(_CURVE.format(i=i, unit=UNIT))
-            score_calls += [f"    apart_{i} = score_apart(emit, {base})", f"    term_{i}(us, them, apart_{i})",
-                            f"    score_add(emit, packed_curve_{i}(score_total(apart_{i})))"]
-            # what both sides count, not the difference: it says to which positions the numbers apply
-            count_calls.append(f"    term_{i}(us, them, count_at(emit_both, {base}))")
-            value_calls.append(f"        early, late = curve_{i}(value_total(emit, 0)), curve_{i}(value_total(emit, 1))")
-        base += term.size
-    return _GLUE.format(game=game, key=key, names=", ".join(term.name for term in terms), imports="\n".join(imports),
-                        curves="\n".join(curves), score_calls="\n".join(score_calls), count_calls="\n".join(count_calls),
-                        value_calls="\n".join(value_calls))

@@ -1,9 +1,9 @@
-"""What `emit(index, count)` does in each mode: add to a score or to a value, or count into a row of coefficients.
+"""Emitters: the three implementations of `emit(index, count)`.
 
-In compiled code an emitter is a pair of addresses. Score mode keeps one sum per side in 64 bits, both stages packed
-(`pack`), and multiplies once for both; the sum lives in a register once the terms are inlined. Coefficient mode adds
-to a dense row of int32: on a row of bytes every addition would wait for the store next to it. Value mode is score mode in
-double precision, one sum for each of two stages: what finite differences of the evaluation are taken of.
+In compiled code an emitter is a pair of addresses. *Score* mode adds weight * count to one 64-bit sum per side, with both stages
+packed (`pack`) so that one multiplication serves both; the sum stays in a register once the terms are inlined. *Count* mode adds
+to a dense row of int32 coefficients; in a row of bytes, each addition would wait for the store next to it. *Value* mode is score
+mode in double precision, with one sum per stage, for finite differences of the evaluation.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ _I64, _I32, _F64 = ir.IntType(64), ir.IntType(32), ir.DoubleType()
 
 
 def pack(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """Weights of two stages in centipawns as packed int64: `first` in the upper half, `second` in the lower."""
+    """Pack weights of two stages in centipawns into int64: `first` in the upper half, `second` in the lower."""
     steps = [np.round(np.asarray(stage, np.float64) * UNIT).astype(np.int64) for stage in (first, second)]
     return (steps[0] << 32) + steps[1]
 
 
 def interleaved(weights: np.ndarray) -> np.ndarray:
-    """Weights (1 or 2 stages, columns) in centipawns as (2 * columns,) float64: of each column both stages."""
+    """Interleave weights (1 or 2 stages, columns) in centipawns: (2 * columns,) float64, both stages of each column."""
     return np.ascontiguousarray(np.stack([weights[0], weights[-1]], axis=1), np.float64).ravel()
 
 
@@ -123,7 +123,7 @@ def _emit_count(context, builder, sig, args):
 
 
 class ScoreEmitter:
-    """The plain-Python twin of the score emitter."""
+    """The score emitter in plain Python."""
 
     def __init__(self, weights, base=0, total=None) -> None:
         self.weights, self.base, self.total = weights, base, [0] if total is None else total
@@ -136,7 +136,7 @@ class ScoreEmitter:
 
 
 class ValueEmitter:
-    """The plain-Python twin of the value emitter."""
+    """The value emitter in plain Python."""
 
     def __init__(self, weights, base=0, totals=None) -> None:
         self.weights, self.base, self.totals = weights, base, [0.0, 0.0] if totals is None else totals
@@ -150,7 +150,7 @@ class ValueEmitter:
 
 
 class CountEmitter:
-    """The plain-Python twin of the coefficient emitter."""
+    """The count emitter in plain Python."""
 
     def __init__(self, row, sign, base=0) -> None:
         self.row, self.sign, self.base = row, sign, base
@@ -175,14 +175,14 @@ def _new_score(builder, values):
 
 @jit.intrinsic(score_emitter_type, (_pointer(types.int64),), _new_score)
 def score_emitter(weights):
-    """An emitter that adds up a score from zero, with these packed weights."""
+    """Return an emitter that sums a score from zero, with packed weights."""
     return ScoreEmitter(weights)
 
 
 @jit.intrinsic(types.int64, (score_emitter_type,),
                lambda builder, values: builder.load(builder.extract_value(values[0], 0)))
 def score_total(emit):
-    """The packed sum that the emitter holds."""
+    """Return the packed sum of the emitter."""
     return emit.total[0]
 
 
@@ -193,7 +193,7 @@ def _apart(builder, values):
 
 @jit.intrinsic(score_emitter_type, (score_emitter_type, types.int64), _apart)
 def score_apart(emit, base):
-    """An emitter with a sum of its own, from zero, for a term whose parameters start at `base`."""
+    """Return an emitter with a separate sum, from zero, for a term whose parameters start at `base`."""
     return ScoreEmitter(emit.weights, base)
 
 
@@ -220,14 +220,14 @@ def _new_value(builder, values):
 
 @jit.intrinsic(value_emitter_type, (_pointer(types.float64),), _new_value)
 def value_emitter(weights):
-    """An emitter that adds up values of two stages from zero, with these interleaved weights."""
+    """Return an emitter that sums the values of two stages from zero, with interleaved weights."""
     return ValueEmitter(weights)
 
 
 @jit.intrinsic(types.float64, (value_emitter_type, types.int64),
                lambda builder, values: builder.load(builder.gep(builder.extract_value(values[0], 0), [values[1]])))
 def value_total(emit, stage):
-    """The emitter's sum of stage 0 or 1."""
+    """Return the sum of stage 0 or 1."""
     return emit.totals[stage]
 
 
@@ -238,7 +238,7 @@ def _new_count(builder, values):
 
 @jit.intrinsic(count_emitter_type, (_pointer(types.int32), types.int64), _new_count)
 def count_emitter(row, sign):
-    """An emitter that adds sign * count to a dense row of int32."""
+    """Return an emitter that adds sign * count to a dense row of int32."""
     return CountEmitter(row, sign)
 
 
@@ -252,18 +252,18 @@ def _advance(member):
 
 @jit.intrinsic(score_emitter_type, (score_emitter_type, types.int64), _advance(1))
 def score_at(emit, base):
-    """The emitter for a term whose parameters start at `base`."""
+    """Return the emitter for a term whose parameters start at `base`."""
     return emit.at(base)
 
 
 @jit.intrinsic(value_emitter_type, (value_emitter_type, types.int64),
                lambda builder, values: _advance(1)(builder, [values[0], builder.mul(values[1], _I64(2))]))
 def value_at(emit, base):
-    """The emitter for a term whose parameters start at `base`."""
+    """Return the emitter for a term whose parameters start at `base`."""
     return emit.at(base)
 
 
 @jit.intrinsic(count_emitter_type, (count_emitter_type, types.int64), _advance(0))
 def count_at(emit, base):
-    """The emitter for a term whose parameters start at `base`."""
+    """Return the emitter for a term whose parameters start at `base`."""
     return emit.at(base)

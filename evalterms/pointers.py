@@ -1,4 +1,4 @@
-"""Addresses of arrays for compiled code, which passes them on more cheaply than arrays."""
+"""Addresses of arrays, which compiled code passes more cheaply than arrays."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from numba.core import types
 
 from games import jit
 
-_DATA = 4  # place of the data address in Numba's array structure
+_DATA = 4  # index of the data address in Numba's array structure
 
 
 def _address(builder, values):
@@ -17,19 +17,19 @@ def _address(builder, values):
 
 @jit.intrinsic(types.CPointer(types.int32), (types.Array(types.int32, 1, "C"),), _address)
 def row_at(array):
-    """Address of an int32 array."""
+    """Return the address of an int32 array."""
     return array
 
 
 @jit.intrinsic(types.CPointer(types.int64), (types.Array(types.int64, 1, "C"),), _address)
 def words_at(array):
-    """Address of an int64 array."""
+    """Return the address of an int64 array."""
     return array
 
 
 @jit.intrinsic(types.CPointer(types.float64), (types.Array(types.float64, 1, "C"),), _address)
 def numbers_at(array):
-    """Address of a float64 array."""
+    """Return the address of a float64 array."""
     return array
 
 
@@ -42,12 +42,12 @@ def _nonzero(builder, values):
 
 @jit.intrinsic(types.uint64, (types.CPointer(types.int32), types.int64), _nonzero)
 def nonzero(row, start):
-    """Which of the 64 numbers from `start` on are not zero, as a set of bits."""
+    """Return which of the 64 numbers from `start` on are not zero, as a bit set."""
     return np.uint64(sum(1 << i for i in range(64) if row[start + i]))
 
 
 def row_function(length: int):
-    """A function that makes an array of `length` uint64 out of their address."""
+    """Return a function that turns an address into an array of `length` uint64."""
     pointer, word = ir.IntType(8).as_pointer(), ir.IntType(64)
 
     def build(builder, values):
@@ -62,7 +62,7 @@ def row_function(length: int):
 
     @jit.intrinsic(types.Array(types.uint64, 1, "C"), (types.CPointer(types.uint64),), build)
     def row_of(words):
-        """The words at an address, as an array."""
+        """Return the words at an address as an array."""
         return words
 
     return row_of

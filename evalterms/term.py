@@ -1,4 +1,4 @@
-"""What a term is: names and shapes of parameters, and a function that counts how often each applies.
+"""A term: names and shapes of parameters, and a function that counts how often each one applies.
 
     pawns = Term("pawns")
     DOUBLED = pawns.parameter("doubled")
@@ -9,17 +9,17 @@
         emit(DOUBLED, popcount(rear))
         emit(PASSED + rank, 1)
 
-`us` and `them` are the two sides as seen by `us`, who moves up the board; the framework calls the function for both
-sides and subtracts. A term counts, it never scores: weights belong to the parameter file.
+`us` and `them` are the two sides as `us` sees them, moving up the board. The framework calls the function for both sides and
+subtracts. A term counts and never scores: the weights are in the parameter file.
 
-Where what is counted matters more than in proportion, a term says through which function a side's weighted counts go:
+A term can be nonlinear. Its function is then applied to the sum of weight * count of each side:
 
     @danger.through
     def quadratic(total):
         return total * abs(total) / 100.0
 
-`total` is the sum of weight * count of one side in one stage, in centipawns, and so is the result. Such a term is not
-linear in its numbers: they are learned by finite differences of the compiled evaluation.
+`total` is the sum for one side in one stage, in centipawns, as is the result. The parameters of such a term are learned by finite
+differences of the compiled evaluation.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _NAME = re.compile(r"[a-z][a-z0-9_]*\Z")
 
 @dataclass(frozen=True)
 class Parameter:
-    """A named array of weights: `()` is one number, `(n,)` a list, `(8, 8)` a board with the first row at the bottom."""
+    """A named array of weights. Shape `()` is one number, `(n,)` a list, `(8, 8)` a board with the first row at the bottom."""
 
     name: str
     shape: tuple[int, ...]
@@ -51,7 +51,7 @@ class Parameter:
 
 
 class Index(int):
-    """Index of a number within its term; in plain Python it remembers the parameter that it was counted from."""
+    """The index of a weight within its term; in plain Python it knows the range of its parameter."""
 
     numbers: range
 
@@ -79,7 +79,7 @@ class Term:
     parameters: list[Parameter] = field(default_factory=list)
     function: Callable | None = None
     documentation: str = ""
-    curve: Callable | None = None  # of a side's weighted counts, None: they count in proportion
+    curve: Callable | None = None  # applied to the weighted sum of a side; None: linear
 
     def __post_init__(self) -> None:
         if not _NAME.match(self.name):
@@ -90,7 +90,7 @@ class Term:
         return sum(parameter.size for parameter in self.parameters)
 
     def parameter(self, name: str, *shape: int) -> int:
-        """Declare a parameter; returns the index of its first number within the term, for `emit`."""
+        """Declare a parameter; returns the index of its first weight within the term, for `emit`."""
         if not _NAME.match(name):
             raise ValueError(f"parameter name {name!r} is not made of small letters, digits and underscores")
         if any(parameter.name == name for parameter in self.parameters):
@@ -108,11 +108,11 @@ class Term:
         return self.function
 
     def through(self, function: Callable) -> Callable:
-        """Decorate the function (float64 to float64, centipawns) that a side's weighted counts of one stage go through."""
+        """Decorate the function (float64 to float64, centipawns) of a nonlinear term, for one side and stage."""
         self.curve = _compiled(function)
         return self.curve
 
 
 def _compiled(function: Callable) -> Callable:
-    """Compiled once for each kind of argument, and inlined so that the score stays in a register."""
+    """Compile a function once per argument types; inlined, so that the score stays in a register."""
     return function if jit.PLAIN else numba.njit(**jit.OPTIONS, pipeline_class=InnerCompiler, forceinline=True)(function)

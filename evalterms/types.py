@@ -1,7 +1,7 @@
-"""What Numba's type inference says about a term, in a user's words.
+"""Translate the results of Numba's type inference for a term into messages for its author.
 
-Mixing a set of squares (uint64) with a plain integer is legal Python, and a trap: compiled, `set & 1` is signed, so that
-a later `>>` drags the sign along, and `set < 1` compares floating-point numbers.
+Mixing a set of squares (uint64) with a Python integer is legal, but a trap: in compiled code `set & 1` is signed, so that a later
+`>>` extends the sign, and `set < 1` compares floating-point numbers.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from numba.core.dispatcher import Dispatcher
 from evalterms.emit import EmitterType, count_emitter_type
 from evalterms.term import Term
 
-_SHIFTS = {operator.lshift, operator.rshift, operator.ilshift, operator.irshift}  # keep the type of what is shifted
+_SHIFTS = {operator.lshift, operator.rshift, operator.ilshift, operator.irshift}  # the result has the type of the left operand
 _HINTS = (
     (r"Untyped global name '(\w+)'.*<class 'function'>",
      r"\1 is not compiled; a helper function needs a decorator with its types, such as @inner('uint64(uint64)')"),
@@ -28,7 +28,7 @@ _HINTS = (
 
 
 def complaints(term: Term, view: ModuleType) -> Iterator[tuple[str, str]]:
-    """Pairs of `file:line` and text: why the term cannot be compiled, or what in it, and in what it calls, is a trap."""
+    """Yield pairs of `file:line` and message: why a term cannot be compiled, or each trap in it and in its callees."""
     arguments = (view.side_type, view.side_type, count_emitter_type)
     try:
         term.function.compile(arguments)
@@ -53,7 +53,7 @@ def complaints(term: Term, view: ModuleType) -> Iterator[tuple[str, str]]:
 
 
 def _located(problem: Exception, file: str) -> tuple[str, str]:
-    """The line and the one sentence of Numba's message that tell what is wrong."""
+    """Extract the line number and the decisive sentence from Numba's message."""
     whole = str(problem)
     place = re.search(re.escape(Path(file).name) + r"\"?,? (?:line |\()(\d+)", whole)
     line = problem.loc.line if getattr(problem, "loc", None) else place and place[1]
@@ -67,7 +67,7 @@ def _located(problem: Exception, file: str) -> tuple[str, str]:
 
 
 def _reached(function: Dispatcher) -> list[Dispatcher]:
-    """The function and those that it calls."""
+    """Return the function and all its callees."""
     found, pending = {}, [function]
     while pending:
         one = pending.pop()

@@ -1,4 +1,4 @@
-"""Reading a user's own file of terms."""
+"""Read a user's file of terms."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from pathlib import Path
 from types import ModuleType
 
 from evalterms.term import Term
-from games import jit
+from games import cache
 
 
 def line_of(problem: BaseException, path: Path) -> str:
-    """`path:line`, the last line of the file that was running when the exception came up; the path if none was."""
+    """Return `path:line` of the last line of the file in the traceback; the path alone if there is none."""
     if isinstance(problem, SyntaxError) and problem.filename == str(path):
         return f"{path}:{problem.lineno}"
     for frame in reversed(traceback.extract_tb(problem.__traceback__)):
@@ -21,26 +21,26 @@ def line_of(problem: BaseException, path: Path) -> str:
     return str(path)
 
 
-def said(problem: BaseException) -> str:
-    """An exception in one line."""
+def message_of(problem: BaseException) -> str:
+    """Return an exception as one line."""
     text = problem.msg if isinstance(problem, SyntaxError) else " ".join(str(problem).split())
     return f"{type(problem).__name__}: {text}" if text else type(problem).__name__
 
 
 def terms_of_file(path: Path) -> list[Term]:
-    """Every `Term` at the top level of a file; ValueError says in one line what is wrong with it."""
+    """Return every `Term` at the top level of a file; ValueError with one line if the file is not usable."""
     if not path.is_file():
         raise ValueError(f"{path}: no such file; --terms takes a Python file with terms")
-    name = "evaltune_user_terms_" + jit.digest([path])
+    name = "evaltune_user_terms_" + cache.digest([path])
     if name not in sys.modules:
         module = sys.modules[name] = ModuleType(name)
         module.__file__ = str(path)
         try:
-            # not through the import system, whose bytecode files can be older than an edit of the same second
+            # not by an import, whose bytecode cache misses edits within the same second
             exec(compile(path.read_bytes(), path, "exec"), vars(module))
         except (Exception, SystemExit) as problem:
             del sys.modules[name]
-            raise ValueError(f"{line_of(problem, path)}: {said(problem)}") from None
+            raise ValueError(f"{line_of(problem, path)}: {message_of(problem)}") from None
     found = {id(value): value for value in vars(sys.modules[name]).values() if isinstance(value, Term)}
     if not found:
         raise ValueError(f'{path}: defines no term; start with `my_term = Term("my_term")`')

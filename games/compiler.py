@@ -1,14 +1,17 @@
-"""Numba pipelines that do once what Numba does at every level of a call tree.
+"""Numba pipelines that optimise a call tree once instead of at every level.
 
-By default Numba turns every function into machine code and optimises a callee again inside each caller. Functions that
-only compiled code calls need neither: here they stay unoptimised intermediate code until an entry point collects its
-whole call tree, optimises it once and makes machine code of it. Passes for Python features that compiled code does not
-use here (closures, `with`, literal unrolling, array expressions) are left out. Together that halves the compile time.
-The hooks are Numba's documented ones (`pipeline_class`, custom passes).
+By default Numba generates machine code for every function and optimises a callee again inside each caller. Here functions that
+only compiled code calls stay unoptimised intermediate code (LLVM IR); an entry point collects its whole call tree, optimises it
+once and generates machine code. Passes for unused Python features (closures, `with`, literal unrolling, array expressions) are
+omitted. Together this halves the compile time. The pipelines plug in through Numba's `pipeline_class` and custom passes, but
+use private interfaces, which tests/games/test_numba.py lists.
 """
 
 from __future__ import annotations
 
+import games.numba_settings  # noqa: F401 - refuses a Numba that is too new before its private interfaces are imported
+
+# isort: split
 from numba import _dynfunc
 from numba.core import funcdesc, lowering, typed_passes, types, untyped_passes
 from numba.core.codegen import JITCodeLibrary
@@ -17,7 +20,7 @@ from numba.core.compiler_machinery import LoweringPass, PassManager, register_pa
 
 
 class SettledFlags(Flags):
-    """Flags that compare by what was set: every operator's type is looked up by them, ten thousands of times."""
+    """Compile flags that hash and compare by the flags set: Numba uses them as keys of tens of thousands of type lookups."""
 
     def __hash__(self) -> int:
         return hash(frozenset(self._values))
@@ -27,9 +30,9 @@ class SettledFlags(Flags):
 
 
 class RememberingContext:
-    """A typing context that finds the type of an operator on numbers once, not at each place where it stands.
+    """A typing context that resolves the type of an operator on numbers once per program.
 
-    Numba goes through dozens of candidates every time: the set's operator, the array's, the ufunc's.
+    Numba tries dozens of candidates (of sets, arrays, ufuncs) at every use.
     """
 
     def __init__(self, context) -> None:
@@ -51,27 +54,27 @@ _resolved: dict = {}
 
 
 class Compiler(CompilerBase):
-    """The base of both pipelines."""
+    """The common base of both pipelines."""
 
     def __init__(self, typingctx, targetctx, library, args, return_type, flags, locals) -> None:
         super().__init__(RememberingContext(typingctx), targetctx, library, args, return_type, SettledFlags(flags), locals)
 
 
 class InnerLibrary(JITCodeLibrary):
-    """Intermediate code of one function and the list of those it calls; never machine code."""
+    """Intermediate code of one function and references to its callees; never machine code."""
 
     def finalize(self) -> None:
         self._finalized = True
 
     def _optimize_functions(self, module) -> None:
-        """The entry point's library optimises the whole."""
+        """Do nothing: the library of the entry point optimises the whole call tree."""
 
     def add_linking_library(self, library) -> None:
         self._linking_libraries.append(library)
 
 
 class EntryLibrary(JITCodeLibrary):
-    """Machine code of an entry point and everything that it calls."""
+    """Machine code of an entry point and its call tree."""
 
     def finalize(self) -> None:
         reached, pending = {}, list(self._linking_libraries)
@@ -87,7 +90,7 @@ class EntryLibrary(JITCodeLibrary):
 
 @register_pass(mutates_CFG=False, analysis_only=False)
 class InnerLowering(LoweringPass):
-    """Lower to intermediate code and make it known to callers, without machine code."""
+    """Lower a function to intermediate code and declare it to its callers."""
 
     _name = "evaltune_inner_lowering"
 
@@ -112,7 +115,7 @@ class InnerLowering(LoweringPass):
 
 @register_pass(mutates_CFG=False, analysis_only=False)
 class EntryLowering(typed_passes.NativeLowering):
-    """Machine code of the whole call tree."""
+    """Generate machine code of the whole call tree."""
 
     _name = "evaltune_entry_lowering"
 
@@ -137,7 +140,7 @@ def _front(name: str) -> PassManager:
 
 
 class InnerCompiler(Compiler):
-    """For functions that only compiled code calls."""
+    """The pipeline of functions that only compiled code calls."""
 
     def define_pipelines(self) -> list[PassManager]:
         passes = _front("inner")
@@ -148,7 +151,7 @@ class InnerCompiler(Compiler):
 
 
 class EntryCompiler(Compiler):
-    """For functions that Python calls."""
+    """The pipeline of functions that Python calls."""
 
     def define_pipelines(self) -> list[PassManager]:
         passes = _front("entry")

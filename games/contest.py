@@ -1,6 +1,6 @@
-"""What passes between a match and a game: how long to think, what was chosen, where games begin, and games as played.
+"""Data exchanged between matches and games: time controls, chosen moves, openings, played games.
 
-The first player is the one who moves in a game's initial position (White), wherever an opening begins.
+The first player is the one to move in the initial position of the game (White in chess), wherever an opening starts.
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Control:
-    """What limits the thinking of a player, in seconds where it is time; None: this does not."""
+    """The limits of a player; times in seconds; None: no such limit."""
 
     depth: int | None = None
     nodes: int | None = None
     movetime: float | None = None
-    base: float | None = None  # for the whole game
+    base: float | None = None  # clock for the whole game
     increment: float = 0.0  # added after each move
 
     @property
     def text(self) -> str:
-        """For people and for the tags of games."""
+        """The control in words, also for the tags of games."""
         if self.base is not None:
             return f"{self.base:g}+{self.increment:g}"
         if self.movetime is not None:
@@ -33,7 +33,7 @@ class Control:
 
 
 class Choice(NamedTuple):
-    """A move and what the player thought of it, from its own view; None: it does not say."""
+    """A move and the player's own evaluation of it; None: not reported."""
 
     move: int
     score: float | None = None  # centipawns
@@ -42,7 +42,7 @@ class Choice(NamedTuple):
 
 
 class Forfeit(Exception):
-    """The player loses this game; `kind` is one of FAULTS or RESIGNS, `detail` what a reader may want to know."""
+    """The player loses this game; `kind` is RESIGNS or one of FAULTS, `detail` the circumstances in words."""
 
     def __init__(self, kind: str, detail: str = "") -> None:
         super().__init__(kind, detail)
@@ -50,34 +50,34 @@ class Forfeit(Exception):
 
 
 class Player(Protocol):
-    """Whoever chooses moves. Each thread has players of its own; what they do depends on a game alone, not on earlier ones."""
+    """A player of a match. Each thread has its own players; their moves must not depend on earlier games."""
 
     def begin(self, seed: str) -> None:
-        """A new game, with everything random drawn from the seed "match/pair/game/side". Forfeit if it cannot be begun."""
+        """Start a new game; draw all random numbers from the seed "match/pair/game/side". Raises Forfeit if it fails to start."""
 
     def choose(self, line: np.ndarray, moves: Sequence[int], left: tuple[float, float] | None) -> Choice:
-        """A move in the last position of a game: positions (n, words), the n - 1 moves between them, and the seconds left to
-        this player and the other if there is a clock. Raises Forfeit instead of an illegal move."""
+        """Choose a move in the last position of a game: positions (n, words), the n - 1 moves between them, and, with a clock,
+        the seconds left to this player and to the other. Raises Forfeit instead of returning an illegal move."""
 
     def abort(self) -> None:
-        """From another thread: make `choose` return soon, whatever with."""
+        """Make `choose` return soon, with any result; called from another thread."""
 
     def close(self) -> None:
-        """No more games."""
+        """Release all resources; no further games follow."""
 
 
-# how a game ended; FAULTS are what a player should not do
+# how a game ended; FAULTS are ends that no working player causes
 RULES, PLIES, RESIGN_RULE, DRAW_RULE, RESIGNS = "rules", "plies", "resign rule", "draw rule", "resigns"
 FAULTS = ILLEGAL, CRASH, STALL, TIME = ("illegal move", "crash", "stall", "time")
 
 
 @dataclass
 class PlayedGame:
-    """A game as it was played.
+    """A played game.
 
-    `line` (n + 1, words) positions and the n moves between them, of which the first `book` were given; one choice and one
-    number of seconds for each of the others, or no choices at all. `outcome` is the first player's, None if it was broken
-    off; `loser`, 0 or 1, who lost or forfeited.
+    `line` (n + 1, words) are the positions; of the n moves between them the first `book` belong to the opening. There is one
+    choice and one number of seconds for each other move, or no choices at all. `outcome` is for the first player, None for an
+    unfinished game; `loser` is the player, 0 or 1, who lost or forfeited.
     """
 
     line: np.ndarray
@@ -98,7 +98,7 @@ class PlayedGame:
 
 @dataclass(frozen=True)
 class Openings:
-    """Where games begin: `starts` (n, words) uint64, and moves from there; opening i's end at ends[i]."""
+    """Openings of games: positions `starts` (n, words) uint64, and moves from there; those of opening i end at ends[i]."""
 
     starts: np.ndarray
     moves: np.ndarray = field(default_factory=lambda: np.zeros(0, np.uint32))
@@ -108,7 +108,7 @@ class Openings:
         return len(self.starts)
 
     def __getitem__(self, i: int) -> tuple[np.ndarray, list[int]]:
-        """The first position of an opening and its moves."""
+        """Return the first position of an opening and its moves."""
         if self.ends is None:
             return self.starts[i], []
         return self.starts[i], self.moves[self.ends[i - 1] if i else 0:self.ends[i]].tolist()
@@ -116,12 +116,12 @@ class Openings:
 
 @dataclass(frozen=True)
 class Contest:
-    """What a game offers to matches beyond its rules. `second_to_move` is needed, the rest may be None."""
+    """Functions of a game that matches need. `second_to_move` is required, the others may be None."""
 
     second_to_move: Callable[[np.ndarray], bool]
-    reason: Callable[[PlayedGame], str] | None = None  # why it ended: White mates
-    text: Callable[[PlayedGame], str] | None = None  # the game for a file of games
-    openings: Callable[[str, Callable[[str], None]], Openings] | None = None  # of a file; notes what is skipped; InputError
-    # protocol ("uci" or "xboard"), command, options, control, megabytes of hash or None -> a player; InputError
+    reason: Callable[[PlayedGame], str] | None = None  # why the game ended: White mates
+    text: Callable[[PlayedGame], str] | None = None  # the game as text for a file of games
+    openings: Callable[[str, Callable[[str], None]], Openings] | None = None  # of a file; reports skipped lines; InputError
+    # a player that runs an engine: protocol ("uci" or "xboard"), command, options, control, megabytes of hash; InputError
     external: Callable[[str, str, dict[str, str], Control, int | None], Player] | None = None
     protocols: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""What a game is to the rest of the program, and how its folder is found by name."""
+"""The interface of a game: one record of functions, found by the name of its folder."""
 
 from __future__ import annotations
 
@@ -17,27 +17,27 @@ from games.streams import InputError
 
 @dataclass(frozen=True)
 class ReadOptions:
-    """Which games and positions to take.
+    """Which games and positions a reader takes.
 
-    `positions`: "all", "quiet" (quiescence equals the static evaluation), "resolve" (the quiescence leaf), or "auto":
-    what the game takes for best for the kind of file. `evaluation` is the address of a compiled evaluation and of its
-    packed weights, for "quiet" and "resolve".
+    `positions`: "all", "quiet" (quiescence equals the static evaluation), "resolve" (the leaf of quiescence), or "auto" (the
+    game's choice for the kind of file). `evaluation`: addresses of a compiled evaluation and of its packed weights, for
+    "quiet" and "resolve".
     """
 
     positions: str = "auto"
     evaluation: tuple[int, int] | None = None
     min_elo: int = 0
-    skip_start: int | None = None  # None: the game's own choice
-    skip_end: int = 0
-    per_game: int = 0  # 0: all
-    duplicates: str = "games"  # drop what: "keep" nothing, "games", "positions"
-    strict: bool = False
+    skip_start: int | None = None  # plies at the start of each game; None: the game's default
+    skip_end: int = 0  # plies at the end
+    per_game: int = 0  # positions drawn at random from each game; 0: all
+    duplicates: str = "games"  # "keep" all, or drop duplicate "games" or "positions"
+    strict: bool = False  # raise InputError for the first bad game
     seed: int = 1
 
 
 @dataclass
 class ReadReport:
-    """What became of the games that were read. `memory` is what readers keep from one file to the next."""
+    """Counts of the games read. `memory` belongs to the readers, for duplicates across files."""
 
     games: int = 0
     used: int = 0
@@ -56,11 +56,11 @@ class ReadReport:
 
 @dataclass
 class PositionBatch:
-    """Positions of some games: the unit in which games are read.
+    """Positions of g games, as a reader yields them.
 
-    `positions` (n, words) uint64; `outcomes` (n,) float32 in [-1, 1] for the first player; `first` (g,) int64 the first
-    position of each game; `identities` and `openings` (g,) uint64 name the games and their openings, `numbers` (g,) int64
-    say which of its file's games each is, from 1.
+    `positions` (n, words) uint64; `outcomes` (n,) float32 in [-1, 1] for the first player; `first` (g,) int64, the index of the
+    first position of each game; `identities` and `openings` (g,) uint64, hashes of each game and of its opening; `numbers` (g,)
+    int64, the number of each game within its file, from 1.
     """
 
     positions: np.ndarray
@@ -73,39 +73,39 @@ class PositionBatch:
 
 @dataclass(frozen=True)
 class Game:
-    """A game as a record of functions. Positions are rows of `words` uint64."""
+    """A game as a record of functions. A position is an array of `words` uint64; a move is an int."""
 
     name: str
     words: int
-    stages: tuple[str, ...]  # names of the stages of a tapered evaluation, first to last
+    stages: tuple[str, ...]  # stages of a tapered evaluation, first to last
     start: Callable[[], np.ndarray]
     legal_moves: Callable[[np.ndarray], list[int]]
     play: Callable[[np.ndarray, int, np.random.Generator], np.ndarray]
-    result: Callable[[list[np.ndarray]], int | None]  # of a line of positions, for the first player; None: goes on
-    position: Callable[[str], np.ndarray]  # text to position; ValueError
+    result: Callable[[list[np.ndarray]], int | None]  # of a line of positions, for the first player; None: the game continues
+    position: Callable[[str], np.ndarray]  # parse a text; ValueError if it is not a position
     text: Callable[[np.ndarray], str]
-    draw: Callable[[np.ndarray], str]  # the board for a terminal
-    move_text: Callable[[np.ndarray, int], str]
-    move_name: Callable[[np.ndarray, int], str]  # without a board to look at: e2e4
-    move_named: Callable[[np.ndarray, str], int]  # ValueError if no legal move has that name
-    plies: Callable[[np.ndarray], np.ndarray]  # played before positions (n, words) of one game, up to a constant
+    draw: Callable[[np.ndarray], str]  # the board as lines of text, for a terminal
+    move_text: Callable[[np.ndarray, int], str]  # in the notation of the game: Nf3
+    move_name: Callable[[np.ndarray, int], str]  # in coordinates: g1f3
+    move_named: Callable[[np.ndarray, str], int]  # by either name; ValueError if no legal move has it
+    plies: Callable[[np.ndarray], np.ndarray]  # (n,) plies played before positions (n, words) of one game, up to a constant
     read: Callable[[str, ReadOptions, ReadReport, Callable[[str], None]], Iterator[PositionBatch]]
-    suffixes: tuple[str, ...]  # of files with games
-    of_games: Callable[[str], bool] = lambda name: True  # whether a file of either kind holds games, not labelled positions
-    holds_games: Callable[[str], bool] = lambda name: False  # whether a file of another name in a folder is one of these
+    suffixes: tuple[str, ...]  # of files of games
+    of_games: Callable[[str], bool] = lambda name: True  # whether a file contains games rather than labelled positions
+    holds_games: Callable[[str], bool] = lambda name: False  # whether a file in a folder is one of games, despite its name
     searcher: Callable[[int, int, bool, float, int], Searcher] | None = None  # see games.search.searcher; None: no search
-    contest: Contest | None = None  # what matches need beyond the rules; None: no matches
-    picture: Callable[[np.ndarray], str] | None = None  # a position as SVG; None: `draw` has to do
+    contest: Contest | None = None  # functions that matches need; None: no matches
+    picture: Callable[[np.ndarray], str] | None = None  # a position as SVG; None: `draw` is used
 
 
 def available() -> list[str]:
-    """Names of all games: subfolders of `games` that define GAME."""
+    """Return the names of all games: subfolders of `games` with a module `game`."""
     return sorted(module.name for module in pkgutil.iter_modules(games.__path__) if module.ispkg
                   and importlib.util.find_spec(f"games.{module.name}.game"))
 
 
 def find(name: str) -> Game:
-    """The game of that name; InputError lists those that there are."""
+    """Return the game of that name; InputError if there is none."""
     if name not in available():
         raise InputError(f"unknown game {name!r}; available: {', '.join(available())}")
     return importlib.import_module(f"games.{name}.game").GAME

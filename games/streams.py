@@ -1,6 +1,6 @@
-"""Bytes of a file, plain or compressed, in pieces of bounded size.
+"""Read files, plain or compressed, in pieces of bounded size.
 
-A truncated or corrupt archive is an error that names the byte at which the trouble was found, in the archive.
+Errors about truncated and corrupt archives name the byte offset in the archive.
 """
 
 from __future__ import annotations
@@ -14,18 +14,19 @@ from itertools import chain
 from pathlib import Path
 
 PIECE = 1 << 20
-COMPRESSED_PIECE = 1 << 14  # what is read of an archive at once
-# what Zstandard is given at once: it has no limit on what it gives back, up to 128 KiB for four bytes
+COMPRESSED_PIECE = 1 << 14  # bytes read from an archive at a time
+# bytes handed to Zstandard at a time: its output has no limit, up to 128 KiB for four bytes of input
 ZSTANDARD_PIECE = 1 << 10
-LARGEST_WINDOW = 1 << 27  # of Zstandard, held in memory; what `zstd -d` allows by default
+LARGEST_WINDOW = 1 << 27  # of Zstandard, kept in memory; the default limit of `zstd -d`
 LONGEST_LINE = 1 << 24
 
 
 class InputError(ValueError):
-    """Something wrong with the user's input; the message is one line that says where, what and what to do."""
+    """A mistake in the user's input; the message is one line: where, what was found, what was expected, what to do."""
 
 
-# These yield what some bytes of one member of an archive hold, in pieces of bounded size, and return those behind its end.
+# Each yields the decompressed content of some bytes of an archive member, in pieces of bounded size, and returns the bytes after
+# the member's end.
 
 def _gunzip(member, data: bytes) -> Generator[bytes, None, bytes]:
     while data and not member.eof:
@@ -66,14 +67,14 @@ UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
 
 def plain_name(name: str) -> str:
-    """A file's name without the suffix of its compression."""
+    """Return a file name without its compression suffix."""
     for suffix in (*DECOMPRESSORS, ".zip"):
         name = name.removesuffix(suffix)
     return name
 
 
 def compression_of(name: str, start: bytes) -> str | None:
-    """The compression that a file's name or first bytes tell: a key of DECOMPRESSORS, or None."""
+    """Detect the compression by a file's first bytes or its name: a key of DECOMPRESSORS, or None."""
     for suffix, (magic, *_) in DECOMPRESSORS.items():
         if start.startswith(magic) or name.endswith(suffix):
             return suffix
@@ -83,7 +84,7 @@ def compression_of(name: str, start: bytes) -> str | None:
 def pieces(source: str | Path) -> Iterator[bytes]:
     """Yield the decompressed bytes of a file, or of standard input for `-`, in pieces; UTF-16 text as UTF-8.
 
-    Raises InputError for a file that cannot be read and for an archive that is damaged.
+    Raises InputError for unreadable files and damaged archives.
     """
     name = str(source)
     try:
@@ -99,7 +100,7 @@ def pieces(source: str | Path) -> Iterator[bytes]:
 
 
 def beginning(stream: Iterator[bytes], size: int) -> bytes:
-    """The next bytes of a stream: at least `size` of them, unless it ends before."""
+    """Read at least `size` bytes of a stream, fewer only at its end."""
     start = b""
     while len(start) < size and (piece := next(stream, None)) is not None:
         start += piece
@@ -107,8 +108,8 @@ def beginning(stream: Iterator[bytes], size: int) -> bytes:
 
 
 def lines(source: str | Path) -> Iterator[bytes]:
-    """Yield the lines of a file as `pieces` reads it, without their ends."""
-    begun, size = [], 0  # the pieces of a line that has not ended
+    """Yield the lines of a file, read by `pieces`, without line ends."""
+    begun, size = [], 0  # pieces of an incomplete line, and their size
     for piece in pieces(source):
         first, *others = piece.split(b"\n")
         begun.append(first)
@@ -137,7 +138,7 @@ def _pieces(name: str, stream) -> Iterator[bytes]:
 
 
 def _text(name: str, stream: Iterator[bytes]) -> Iterator[bytes]:
-    """The same bytes but for UTF-16, which becomes UTF-8; InputError for an archive, since this was taken from one."""
+    """Convert UTF-16 to UTF-8 and pass on other bytes; InputError for an archive within the archive."""
     start = beginning(stream, 4)
     if start.startswith((ZIP, *(magic for magic, *_ in DECOMPRESSORS.values()))):
         raise InputError(f"{name}: holds an archive within an archive; unpack it first")
@@ -152,7 +153,7 @@ def _text(name: str, stream: Iterator[bytes]) -> Iterator[bytes]:
 
 
 def _unzipped(name: str, stream) -> Iterator[bytes]:
-    """The files of a .zip, one after another; its table of contents is at its end, so that a pipe will not do."""
+    """Yield the files of a .zip, one after another. Its directory is at the end, so it must be seekable."""
     import zipfile
 
     if not stream.seekable():
@@ -174,7 +175,7 @@ def _unzipped(name: str, stream) -> Iterator[bytes]:
 
 
 def _member(name: str, stream: Iterator[bytes]) -> Iterator[bytes]:
-    """A file among others: without a byte order mark, with a line end behind it."""
+    """Yield a file of several, without a byte order mark, and with a line end at its end."""
     stream = _text(name, stream)
     last = beginning(stream, len(UTF8_MARK)).removeprefix(UTF8_MARK)
     yield last
@@ -194,14 +195,14 @@ def _decompressed(name: str, stream, data: bytes, suffix: str) -> Iterator[bytes
     while data:
         try:
             unused = yield from unpack(member, data)
-        except Exception as problem:  # each library has an exception class of its own
+        except Exception as problem:  # each library raises its own exception class
             raise InputError(_damage(name, kind, read - len(data), read, problem)) from None
         begun, data = True, unused
         if member.eof:
             member, begun = start(), False
         while True:
             if suffix == ".gz" and not begun:
-                data = data.lstrip(b"\0")  # padding behind a member
+                data = data.lstrip(b"\0")  # padding after a member
             if data or not (data := stream.read(COMPRESSED_PIECE)):
                 break
             read += len(data)

@@ -26,9 +26,10 @@ CHECK_QUEEN = king.parameter("check_queen")
 
 @king.counts
 def count_king(us, them, emit):
-    """The lowest rank, as we see it, of each side's pawns (0: none) on our king's file and beside it; squares of the
-    enemy king's zone (those next to it, and one row further towards us) attacked by each kind, how many kinds attack
-    it, its weak squares (ours alone, or defended once and not by a pawn), and safe checks by each kind."""
+    """Shelter and storm: the lowest rank, as we see it, of own and enemy pawns (0: none) on our king's file and the files beside
+    it. Attack on the enemy king's zone (the squares next to it, and one row further towards us): squares attacked by each kind
+    of piece, number of kinds that attack, weak squares (attacked by us, and defended at most once and not by a pawn), safe checks
+    by each kind."""
     file = lowest(us.king) & 7
     for offset in range(-1, 2):
         if 0 <= file + offset < 8:

@@ -13,7 +13,7 @@ QUEEN = material.parameter("queen")
 
 @material.counts
 def count_material(us, them, emit):
-    """How many pieces of each kind."""
+    """The number of pieces of each kind."""
     emit(PAWN, popcount(us.pawns))
     emit(KNIGHT, popcount(us.knights))
     emit(BISHOP, popcount(us.bishops))

@@ -1,4 +1,4 @@
-"""Mobility: how many useful squares a piece reaches."""
+"""Mobility: the number of useful squares that a piece reaches."""
 
 from evalterms.term import Term
 from games.bits import lowest, popcount, without_lowest
@@ -13,7 +13,7 @@ QUEEN = mobility.parameter("queen", 28)
 
 @mobility.counts
 def count_mobility(us, them, emit):
-    """Squares reached by each piece, without those of own pawns and king and those that enemy pawns attack."""
+    """Squares reached by each piece, except those of own pawns and king and those attacked by enemy pawns."""
     useful = ~(us.pawns | us.king | them.pawn_attacks)
     occupied = us.pieces | them.pieces
     rest = us.knights

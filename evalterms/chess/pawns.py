@@ -24,11 +24,11 @@ PASSED_THEIR_KING = pawns.parameter("passed_their_king", 8)
 
 @pawns.counts
 def count_pawn_structure(us, them, emit):
-    """Weak pawns by kind (backward: an enemy pawn attacks its next square, and no pawn beside or behind it can defend
-    that one; exposed: no enemy pawn ahead on the file); defended, neighbouring, blocked, candidate and passed pawns by
-    rank (0 is the first); the distances of both kings from the square before a passed pawn."""
+    """Weak pawns by kind (backward: an enemy pawn attacks the square before it, which no pawn beside or behind it can defend;
+    exposed: no enemy pawn ahead on the file); defended, phalanx, blocked, candidate and passed pawns by rank (0 is the first);
+    the distances of both kings from the square before a passed pawn."""
     ahead = fill_down(down(them.pawns))  # squares with an enemy pawn ahead on the file
-    guarded = fill_down(them.pawn_attacks)  # squares that an enemy pawn guards, or that lie before one
+    guarded = fill_down(them.pawn_attacks)  # squares that an enemy pawn attacks, now or after advancing
     beside = sideways(files(us.pawns))
     rear = us.pawns & fill_down(down(us.pawns))
     isolated = us.pawns & ~beside

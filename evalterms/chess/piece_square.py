@@ -14,7 +14,7 @@ KING = piece_square.parameter("king", 8, 8)
 
 @piece_square.counts
 def count_squares(us, them, emit):
-    """The square that each piece stands on."""
+    """The square of each piece."""
     rest = us.pawns
     while rest:
         emit(PAWN + lowest(rest), 1)

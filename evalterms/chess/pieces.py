@@ -1,4 +1,4 @@
-"""What makes a knight, bishop, rook or queen well or badly placed beyond its square."""
+"""Placement of knights, bishops, rooks and queens in relation to pawns and files."""
 
 from evalterms.chess.squares import DARK, LIGHT, RANK_7, RANK_8, RANKS_4_TO_6, down, files, fill_down
 from evalterms.term import Term

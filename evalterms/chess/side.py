@@ -1,4 +1,4 @@
-"""One side of a chess position, as its owner sees it: moving up the board, first rank at the bottom."""
+"""One side of a chess position from its own point of view: moving up the board, first rank at the bottom."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ PHASES = 24  # knights and bishops 1, rooks 2, queens 4: 24 with all pieces on t
 
 
 class Side(NamedTuple):
-    """Squares (uint64) of one side's pieces, and of what they attack."""
+    """Sets of squares (uint64): the pieces of one side, and their attacks."""
 
     pawns: np.uint64
     knights: np.uint64
@@ -53,7 +53,7 @@ side_type = numba.typeof(Side(*np.zeros(len(Side._fields), np.uint64)))
 @inner(side_type(types.uint64, types.uint64, types.uint64, types.uint64, types.uint64, types.uint64, types.uint64,
                  types.uint64))
 def side_of(pawns, knights, bishops, rooks, queens, king, occupied, to_move):
-    """One side from its own point of view."""
+    """Build a side from its pieces, seen from its own point of view."""
     by_pawns = pawn_attacks_up(pawns)
     by_king = king_attacks(lowest(king))
     attacks = by_pawns | by_king
@@ -93,7 +93,7 @@ def side_of(pawns, knights, bishops, rooks, queens, king, occupied, to_move):
 
 @inner(side_type(side_type), forceinline=True)
 def across(side):
-    """The same side as its opponent sees it."""
+    """Return the same side as its opponent sees it."""
     return Side(flip(side.pawns), flip(side.knights), flip(side.bishops), flip(side.rooks), flip(side.queens),
                 flip(side.king), flip(side.pieces), flip(side.pawn_attacks), flip(side.knight_attacks),
                 flip(side.bishop_attacks), flip(side.rook_attacks), flip(side.queen_attacks),
@@ -102,7 +102,7 @@ def across(side):
 
 @inner(side_type(position_type, types.boolean), forceinline=True)
 def side_to_view(p, black):
-    """White, or Black with the board turned round."""
+    """Return White, or Black with the board flipped."""
     ours = p.black if black else p.white
     occupied = p.white | p.black
     pawns, knights, bishops = p.pawns & ours, p.knights & ours, p.bishops & ours
@@ -116,5 +116,5 @@ def side_to_view(p, black):
 
 @inner(types.int64(position_type))
 def phase(p):
-    """From 0 (pawns and kings) to PHASES (all pieces)."""
+    """Return the phase, from 0 (pawns and kings) to PHASES (all pieces)."""
     return min(popcount(p.knights | p.bishops) + 2 * popcount(p.rooks) + 4 * popcount(p.queens), PHASES)

@@ -1,4 +1,4 @@
-"""Space and the right to move."""
+"""Space and tempo."""
 
 import numpy as np
 
@@ -14,7 +14,7 @@ TEMPO = space.parameter("tempo")
 
 @space.counts
 def count_space(us, them, emit):
-    """Safe squares on our side of the centre, those of them behind our pawns, and whose move it is."""
+    """Safe squares on our side of the centre files, those among them behind our pawns, and the side to move."""
     safe = CENTRE_FILES & RANKS_2_TO_4 & ~us.pawns & ~them.pawn_attacks
     emit(SAFE_SQUARES, popcount(safe))
     emit(BEHIND_PAWNS, popcount(safe & fill_down(down(us.pawns)) & ~them.attacks))

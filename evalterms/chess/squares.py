@@ -1,4 +1,4 @@
-"""Sets of squares that terms are made of, as `us` sees the board; safe to mix with one another."""
+"""Sets of squares for terms, as `us` sees the board: constants and shifts."""
 
 from __future__ import annotations
 
@@ -19,25 +19,25 @@ ONE_SQUARE, ROW, TWO_ROWS, FOUR_ROWS = (np.uint64(n) for n in (1, 8, 16, 32))
 
 @inner("uint64(uint64)", forceinline=True)
 def up(squares):
-    """One rank further."""
+    """Shift squares one rank up."""
     return squares << ROW
 
 
 @inner("uint64(uint64)", forceinline=True)
 def down(squares):
-    """One rank back."""
+    """Shift squares one rank down."""
     return squares >> ROW
 
 
 @inner("uint64(uint64)", forceinline=True)
 def sideways(squares):
-    """The neighbours on the same rank."""
+    """Return the neighbours on the same rank."""
     return (squares & NOT_A) >> ONE_SQUARE | (squares & NOT_H) << ONE_SQUARE
 
 
 @inner("uint64(uint64)", forceinline=True)
 def fill_up(squares):
-    """These squares and all further up their files."""
+    """Return these squares and all squares above them."""
     squares |= squares << ROW
     squares |= squares << TWO_ROWS
     return squares | squares << FOUR_ROWS
@@ -45,7 +45,7 @@ def fill_up(squares):
 
 @inner("uint64(uint64)", forceinline=True)
 def fill_down(squares):
-    """These squares and all further down their files."""
+    """Return these squares and all squares below them."""
     squares |= squares >> ROW
     squares |= squares >> TWO_ROWS
     return squares | squares >> FOUR_ROWS
@@ -53,11 +53,11 @@ def fill_down(squares):
 
 @inner("uint64(uint64)", forceinline=True)
 def files(squares):
-    """All squares of the files that hold one of these."""
+    """Return all squares of the files of these squares."""
     return fill_up(fill_down(squares))
 
 
 @inner("int64(int64, int64)", forceinline=True)
 def distance(a, b):
-    """Moves of a king from one square to another."""
+    """Return the number of king moves between two squares."""
     return max(abs((a & 7) - (b & 7)), abs((a >> 3) - (b >> 3)))

@@ -1,4 +1,4 @@
-"""Threats: what our pieces attack."""
+"""Threats: enemy pieces that our pieces attack."""
 
 from evalterms.chess.squares import RANK_3, up
 from evalterms.term import Term
@@ -25,8 +25,8 @@ RESTRICTED = threats.parameter("restricted")
 
 @threats.counts
 def count_threats(us, them, emit):
-    """Enemy pieces attacked by a lesser piece, or attacked and not defended (loose; a minor piece is so for a rook if no
-    pawn defends it); safe pawn steps that would attack a piece; empty squares disputed with one enemy piece."""
+    """Enemy pieces attacked by a lesser piece, or attacked and not defended (loose; for a rook also a minor piece that no pawn
+    defends); safe pawn pushes that attack a piece; empty squares attacked by us and by exactly one enemy piece, not a pawn."""
     minors = them.knights | them.bishops
     loose = ~them.attacks
     emit(PAWN_KNIGHT, popcount(us.pawn_attacks & them.knights))

@@ -1,4 +1,4 @@
-"""How the framework looks at a chess position: both sides, the phase, and whose move it is."""
+"""The view of a chess position for terms: both sides, the phase, the side to move."""
 
 from __future__ import annotations
 
@@ -13,22 +13,23 @@ __all__ = ["CORE", "PHASES", "WORDS", "across", "first_side", "phase_of", "secon
 
 @inner(side_type(words_type), forceinline=True)
 def first_side(words):
-    """White as it sees itself."""
+    """Return White from its own point of view."""
     return side_to_view(load(words), False)
 
 
 @inner(side_type(words_type), forceinline=True)
 def second_side(words):
-    """Black as it sees itself."""
+    """Return Black from its own point of view."""
     return side_to_view(load(words), True)
 
 
 @inner(types.int64(words_type))
 def phase_of(words):
-    """From 0 (the last stage) to PHASES (the first)."""
+    """Return the phase, from 0 (last stage) to PHASES (first stage)."""
     return phase(load(words))
 
 
 @inner(types.boolean(words_type))
 def second_to_move(words):
+    """Whether Black is to move."""
     return black_to_move(load(words))

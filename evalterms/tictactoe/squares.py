@@ -1,4 +1,4 @@
-"""What a mark is worth where it stands, and the right to set the next."""
+"""Marks by kind of square, and tempo."""
 
 import numpy as np
 
@@ -16,7 +16,7 @@ TEMPO = squares.parameter("tempo")
 
 @squares.counts
 def count_squares(us, them, emit):
-    """Our marks in the centre, in the corners and between them; and whose move it is."""
+    """Our marks in the centre, in the corners and on the edges; and the side to move."""
     emit(CENTRE, popcount(us.marks & CENTRES))
     emit(CORNER, popcount(us.marks & CORNERS))
     emit(EDGE, popcount(us.marks & EDGES))

@@ -1,4 +1,4 @@
-"""How the framework looks at a position: both sides, the phase, and whose move it is."""
+"""The view of a position for terms: both sides, the phase, the side to move."""
 
 from collections import namedtuple
 
@@ -28,7 +28,7 @@ def second_side(words):
 
 @inner(side_type(side_type), forceinline=True)
 def across(side):
-    """The same side as its opponent sees it; this board looks alike from both sides."""
+    """Return the same side as its opponent sees it: this board has no direction."""
     return side
 
 

@@ -1,8 +1,8 @@
-"""Squares that pieces attack.
+"""Attacks of pieces.
 
 Sliding pieces use obstruction difference (Isenberg and Hoffmann): on each line through the square, subtracting the
-nearest piece below from the pieces above flips exactly the squares in between. It needs 4 kB of masks, which stay in
-the first-level cache, where magic multiplication needs 800 kB.
+nearest piece below from the pieces above flips exactly the squares in between. Its masks take 4 kB and stay in the L1
+cache; magic bitboards take 800 kB.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ KING_STEPS = ((1, 0), (1, 1), (0, 1), (-1, 1), (-1, 0), (-1, -1), (0, -1), (1, -
 
 
 def _squares(square: int, steps, reach: int) -> int:
-    """The set of squares reached from one square by up to `reach` of these (file, rank) steps."""
+    """Return the set of squares reached from a square by up to `reach` of these (file, rank) steps."""
     found = 0
     for step_file, step_rank in steps:
         file, rank = square % 8, square // 8
@@ -39,7 +39,7 @@ def _squares(square: int, steps, reach: int) -> int:
 
 
 def _lines() -> np.ndarray:
-    """(64, 4, 2) masks: file steps, rank steps, both diagonals; squares below and above the square."""
+    """Return masks (64, 4, 2): for each square its rank, file and two diagonals; the squares below and above it."""
     masks = np.zeros((64, 4, 2), np.uint64)
     for square in range(64):
         for line, (file, rank) in enumerate(ROOK_STEPS + BISHOP_STEPS):
@@ -50,7 +50,7 @@ def _lines() -> np.ndarray:
 
 
 def _between() -> np.ndarray:
-    """(64, 64) squares strictly between two squares on one line; empty where they share none."""
+    """Return (64, 64) sets of the squares strictly between two squares; empty unless they share a line."""
     between = np.zeros((64, 64), np.uint64)
     for square in range(64):
         for step in ROOK_STEPS + BISHOP_STEPS:
@@ -68,7 +68,7 @@ def _between() -> np.ndarray:
 
 
 def _through(masks: np.ndarray) -> np.ndarray:
-    """(64, 64) the whole line through two squares; empty where they share none."""
+    """Return (64, 64) sets of the whole line through two squares; empty unless they share a line."""
     through = np.zeros((64, 64), np.uint64)
     for square in range(64):
         for line in range(4):
@@ -89,13 +89,13 @@ king_attacks = jit.table("chess_king", np.array([_squares(s, KING_STEPS, 1) for 
 
 @inner("uint64(int64, int64)", forceinline=True)
 def between(a, b):
-    """Squares strictly between two squares of one line."""
+    """Return the squares strictly between two squares; empty unless they share a line."""
     return _between_table(a * 64 + b)
 
 
 @inner("uint64(int64, int64)", forceinline=True)
 def through(a, b):
-    """The whole line through two squares."""
+    """Return the whole line through two squares; empty unless they share one."""
     return _through_table(a * 64 + b)
 
 
@@ -108,7 +108,7 @@ def _line_attacks(occupied, lower, upper):
 
 @inner("uint64(int64, uint64)", forceinline=True)
 def rook_attacks(square, occupied):
-    """Squares a rook attacks, up to and with the first piece on each line."""
+    """Return the squares a rook attacks, up to and including the first piece in each direction."""
     i = square * 8
     return (_line_attacks(occupied, _lines_table(i), _lines_table(i + 1))
             | _line_attacks(occupied, _lines_table(i + 2), _lines_table(i + 3)))
@@ -116,7 +116,7 @@ def rook_attacks(square, occupied):
 
 @inner("uint64(int64, uint64)", forceinline=True)
 def bishop_attacks(square, occupied):
-    """Squares a bishop attacks, up to and with the first piece on each line."""
+    """Return the squares a bishop attacks, up to and including the first piece in each direction."""
     i = square * 8
     return (_line_attacks(occupied, _lines_table(i + 4), _lines_table(i + 5))
             | _line_attacks(occupied, _lines_table(i + 6), _lines_table(i + 7)))
@@ -124,23 +124,23 @@ def bishop_attacks(square, occupied):
 
 @inner("uint64(uint64)", forceinline=True)
 def pawn_attacks_up(pawns):
-    """Squares attacked by pawns that move towards rank 8."""
+    """Return the squares attacked by pawns that move towards rank 8."""
     return (pawns & NOT_A) << SEVEN | (pawns & NOT_H) << NINE
 
 
 @inner("uint64(uint64)", forceinline=True)
 def pawn_attacks_down(pawns):
-    """Squares attacked by pawns that move towards rank 1."""
+    """Return the squares attacked by pawns that move towards rank 1."""
     return (pawns & NOT_A) >> NINE | (pawns & NOT_H) >> SEVEN
 
 
 @inner("uint64(uint64, boolean)", forceinline=True)
 def pawn_attacks(pawns, black):
-    """Squares attacked by one side's pawns."""
+    """Return the squares attacked by the pawns of one side."""
     return pawn_attacks_down(pawns) if black else pawn_attacks_up(pawns)
 
 
 @inner("uint64(int64, boolean)", forceinline=True)
 def pawn_attacks_from(square, black):
-    """Squares attacked by one pawn."""
+    """Return the squares attacked by one pawn."""
     return pawn_attacks(bit(square), black)

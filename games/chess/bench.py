@@ -1,4 +1,4 @@
-"""Speed of reading games and of move generation, beside python-chess on the same input; what other engines search."""
+"""Speed of reading games, move generation and search, compared to python-chess and other engines on the same input."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ KIWIPETE = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1
 
 
 def reading(games: Path) -> tuple[int, float, float]:
-    """Games in a PGN file, our CPU seconds for all of them, and python-chess's games per CPU second."""
+    """Return the games in a PGN file, our CPU seconds for all of them, and python-chess's games per CPU second."""
     text = b"".join(pieces(games))
     plain = games.parent / games.name if games.suffix == ".pgn" else None
     started = time.process_time()
@@ -38,7 +38,7 @@ def reading(games: Path) -> tuple[int, float, float]:
 
 
 def counting() -> Iterator[tuple[str, int, float, float]]:
-    """Name, nodes, our CPU seconds and python-chess's nodes per second of perft."""
+    """Yield name, nodes, our CPU seconds, and python-chess's nodes per second of perft."""
     for name, text, depth in (("start", START, 6), ("kiwipete", KIWIPETE, 5)):
         words = position(text)
         perft(words, 1)
@@ -62,17 +62,17 @@ def _perft(board: chess.Board, depth: int) -> int:
     return nodes
 
 
-# from the opening to the endgame: balanced, sharp, and one of few pieces
+# positions from the opening to the endgame
 SEARCHED = (
     START, "r1bqkbnr/pppp1ppp/2n5/4p3/2B1P3/5N2/PPPP1PPP/RNBQK2R b KQkq - 3 3",
     "r4rk1/1pp1qppp/p1np1n2/2b1p1B1/2B1P1b1/P1NP1N2/1PP1QPPP/R4RK1 w - - 0 10", KIWIPETE,
     "2r3k1/pp3ppp/2n1b3/3p4/3P4/2PB1N2/P4PPP/R5K1 w - - 0 20", "8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 w - - 0 1")
 ENGINES = {"toga2": (), "ethereal-chess": (), "stockfish": (("Use NNUE", "false"),)}  # UCI engines of Debian
-ENGINE_SECONDS = 0.5  # a position; some engines do not heed a limit of nodes
+ENGINE_SECONDS = 0.5  # per position; some engines ignore node limits
 
 
 def engines_nodes() -> Iterator[tuple[str, float]]:
-    """Name and nodes per second, by the clock, on the same positions, of those UCI engines that are installed."""
+    """Yield name and nodes per wall-clock second of the installed UCI engines, on the same positions."""
     for name, options in ENGINES.items():
         path = shutil.which(name, path=os.pathsep.join([os.environ.get("PATH", ""), "/usr/games"]))
         if path is None:

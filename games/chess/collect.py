@@ -1,15 +1,16 @@
-"""From games to positions: replay the moves, take the positions that the options ask for."""
+"""Replay parsed games and collect the wanted positions."""
 
 from __future__ import annotations
 
 import numpy as np
 from numba.core import types
 
-from games.chess.movetext import FIRST_MOVE, PLIES, RESULT, moves_type, positions_type, row_type, rows_type
-from games.chess.position import load, make, store
+from games.chess.game_row import FIRST_MOVE, PLIES, RESULT, moves_type, positions_type, row_type, rows_type
+from games.chess.moves import make
+from games.chess.position import load, store
 from games.chess.search import SEARCH
 from games.chess.unit import entry, inner
-from games.hashset import FACTOR, insert, mix, slots_type
+from games.hashset import FACTOR, insert, mix, table_type
 
 ALL, QUIET, RESOLVE = 0, 1, 2
 OPENING_PLIES = 8
@@ -20,7 +21,7 @@ is_quiet, resolve = SEARCH.quiescence.is_quiet, SEARCH.quiescence.resolve
 
 @inner(types.int64(types.int64, SEARCH.context_type, positions_type, types.int64))
 def take(kind, c, out, n):
-    """Keep the position of a search context as out[n] if it is of the kind wanted; returns the new n."""
+    """Store the position of a search context, or its leaf, in out[n] if it is of the wanted kind; returns the new n."""
     if kind == QUIET and not is_quiet(c):
         return n
     if kind == RESOLVE and not resolve(c):
@@ -31,7 +32,7 @@ def take(kind, c, out, n):
 
 @entry(types.void(rows_type, positions_type, moves_type, types.int64, keys_type))
 def identify(games, starts, moves, n, identities):
-    """A hash of the start and the moves of each of n games."""
+    """Write a hash of the start and the moves of each of n games to `identities`."""
     for g in range(n):
         h = starts[g, 9]
         first = games[g, FIRST_MOVE]
@@ -41,20 +42,20 @@ def identify(games, starts, moves, n, identities):
         identities[g] = mix(h)
 
 
-@entry(types.int64(keys_type, slots_type, types.Array(types.boolean, 1, "C")))
-def keep_new(keys, slots, keep):
-    """Clear `keep` where the key has been seen before, among those kept; returns the number of new ones."""
+@entry(types.int64(keys_type, table_type, types.Array(types.boolean, 1, "C")))
+def keep_new(keys, table, keep):
+    """Clear keep[i] where keys[i] is in the hash table already, and add the new keys; returns the number of new keys."""
     new = 0
     for i in range(len(keys)):
         if keep[i]:
-            keep[i] = insert(slots, keys[i])
+            keep[i] = insert(table, keys[i])
             new += keep[i]
     return new
 
 
 @inner(types.int64(positions_type, types.int64, types.int64, types.int64, types.uint64))
 def _sample(out, begin, end, wanted, seed):
-    """Keep `wanted` of out[begin:end], drawn at random, in their order; returns the new end."""
+    """Keep a random sample of `wanted` of out[begin:end], in order; returns the new end."""
     kept = begin
     for i in range(begin, end):
         seed = mix(seed)
@@ -70,10 +71,10 @@ def _sample(out, begin, end, wanted, seed):
                    types.Array(types.float32, 1, "C"), row_type, keys_type))
 def collect(games, starts, moves, chosen, begin, kind, contexts, skip_start, skip_end, per_game, identities, seed, out,
             outcomes, ends, openings):
-    """Write the wanted positions of the games `chosen`[begin:] to `out` while a whole game fits.
+    """Write the wanted positions of the games chosen[begin:] to `out` while a whole game fits.
 
     The positions of the k-th game taken end at ends[k]; openings[k] is the key of its position after eight plies.
-    Returns the index in `chosen` to go on with.
+    Returns the index in `chosen` to continue with.
     """
     n, c = 0, contexts[0]
     for k in range(begin, len(chosen)):

@@ -1,4 +1,4 @@
-"""What a file holds, told by how it begins: games in PGN, or labelled positions."""
+"""Detect the content of a file by its first lines: games in PGN, or labelled positions."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ import re
 
 from games.streams import UTF8_MARK, InputError, beginning, pieces, plain_name
 
-START = 1 << 14  # bytes of a file that tell what it holds
+START = 1 << 14  # bytes at the start of a file that are examined
 GAMES, POSITIONS = "games", "positions"
 SUFFIXES = {".pgn": GAMES, ".epd": POSITIONS, ".fen": POSITIONS}
 
 _POSITION = re.compile(rb"[pnbrqkPNBRQK1-8]{1,8}(/[pnbrqkPNBRQK1-8]{1,8}){7}\s+[wb]\s")
 _TAG = re.compile(rb'\[\s*\w+\s+"')
 _HEADER = re.compile(rb"(?:fen|epd|position)\s*[,;|\t]", re.IGNORECASE)
-RESULTS = ("result", "outcome", "wdl", "game_result")  # names of a column that holds the result
+RESULTS = ("result", "outcome", "wdl", "game_result")  # accepted names of the result column
 
 
 def by_name(name: str) -> str | None:
-    """What a file holds by its name: GAMES or POSITIONS, None if that does not tell."""
+    """Detect the content by the file name: GAMES, POSITIONS, or None if the suffix is neither."""
     name = plain_name(name.lower())
     return next((kind for suffix, kind in SUFFIXES.items() if name.endswith(suffix)), None)
 
@@ -35,13 +35,13 @@ def _of_line(line: bytes) -> str | None:
 
 
 def of_start(start: bytes, name: str) -> str:
-    """What a file of that name holds that begins like this: the first line tells that is a position or a tag."""
+    """Detect the content by the first line that is a position or a tag, otherwise by the name; GAMES if neither decides."""
     kinds = filter(None, map(_of_line, _lines(start)))
     return next(kinds, None) or by_name(name) or GAMES
 
 
 def _start(name: str) -> bytes:
-    """How a file begins; nothing for one that cannot be read twice, or at all."""
+    """Read the start of a file; empty for unreadable files and pipes, which can be read only once."""
     if not os.path.isfile(name):
         return b""
     try:
@@ -51,19 +51,19 @@ def _start(name: str) -> bytes:
 
 
 def of_file(name: str) -> str:
-    """What a file holds; a pipe or a folder is told by its name."""
+    """Detect the content of a file; of a pipe or folder by its name alone."""
     return of_start(_start(name), name)
 
 
 def holds_games(name: str) -> bool:
-    """Whether a file in a folder is there to be read: its name says so, or its very first line is a position or a tag."""
+    """Whether a file in a folder is to be read: by its suffix, or because its first line is a position or a tag."""
     return by_name(name) is not None or any(_of_line(line) for line in _lines(_start(name))[:1])
 
 
 def result_column(name: str, start: bytes) -> int:
-    """Column of the results in a file that begins like this, the position's being 0; 0 if it does not name its columns.
+    """Find the result column in the header line of a file; the position is column 0. Returns 0 if there is no header.
 
-    InputError if none of the names is that of a result.
+    InputError if the header does not name one result column.
     """
     line = next(iter(_lines(start)), b"")
     if not _HEADER.match(line):

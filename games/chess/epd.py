@@ -1,6 +1,6 @@
-"""Reading labelled positions: EPD or FEN lines with a result, see `games.chess.labels`.
+"""Read labelled positions: EPD or FEN lines with a result, see `games.chess.labels`.
 
-Lines with the same `id` belong to one game; a line without is a game of its own.
+Consecutive lines with the same `id` form one game; a line without `id` is a game of its own.
 """
 
 from __future__ import annotations
@@ -16,11 +16,12 @@ from games.chess import faults
 from games.chess.collect import ALL, keep_new, keys_type, take
 from games.chess.content import START, result_column
 from games.chess.fen import bytes_type, parse_fen
+from games.chess.game_row import positions_type, row_type
 from games.chess.labels import AMBIGUOUS, OPEN_GAME, UNKNOWN, hash_of, outcome_of, skip_blanks
-from games.chess.movetext import NEWLINE, RETURN, line_end, positions_type, row_type
 from games.chess.pgn import KINDS
 from games.chess.position import WORDS
 from games.chess.search import SEARCH
+from games.chess.tokens import NEWLINE, RETURN, line_end
 from games.chess.unit import entry
 from games.chess.windows import LONGEST, windows
 from games.hashset import HashSet, mix
@@ -35,12 +36,12 @@ HASH = ord("#")
 @entry(types.int64(bytes_type, types.boolean, positions_type, types.Array(types.float32, 1, "C"), keys_type, row_type,
                    row_type, row_type, row_type, row_type, types.int64, SEARCH.contexts_type))
 def read_lines(text, final, positions, outcomes, games, fault, place, number, counts, name, kind, contexts):
-    """Read lines while there is room; returns how far it got.
+    """Read lines while there is room; returns the index of the first unread byte.
 
-    Good positions go to `positions`, `outcomes` and `games` (a hash of the id, or of the line's number); faults to
-    `fault`, with their `place` and line `number`. counts: positions, faults, lines, undecided, lines of the text before,
-    lines with a position; the column with the result, and whether the first line is yet to come that names columns. `name`
-    (2,) is room for where an id stands.
+    Good positions go to `positions`, `outcomes` and `games` (a hash of the id, or of the line number); codes of faults to
+    `fault`, with their `place` (byte) and line `number`. `counts` holds the numbers of positions, faults, lines, undecided lines,
+    lines before this text, and lines with a position; then the result column, and 1 while the header line is still to come.
+    `name` (2,) is scratch space for the place of an id.
     """
     i, n, bad, c = 0, 0, 0, contexts[0]
     end = len(text)
@@ -85,10 +86,9 @@ def read_lines(text, final, positions, outcomes, games, fault, place, number, co
 
 def read(source: str | Path, stream: Iterator[bytes], options: ReadOptions, report: ReadReport,
          note: Callable[[str], None]) -> Iterator[PositionBatch]:
-    """Yield the labelled positions of a file, of which `stream` are the bytes, that the options ask for (games are told by
-    `id`).
+    """Yield the wanted labelled positions of a file, whose bytes come from `stream`.
 
-    Raises InputError for a file that cannot be read, and for the first bad line under `strict`.
+    Raises InputError for an unreadable file, and for the first bad line under `strict`.
     """
     positions, outcomes = np.empty((ROOM, WORDS), np.uint64), np.empty(ROOM, np.float32)
     games, fault, place, number = np.empty(ROOM, np.uint64), *np.empty((3, ROOM), np.int64)
@@ -99,7 +99,7 @@ def read(source: str | Path, stream: Iterator[bytes], options: ReadOptions, repo
         raise ValueError(f"positions={options.positions!r} needs an evaluation")
     _, seen = report.memory.setdefault("chess", (HashSet(), HashSet()))
     last, games_here, wrong = None, 0, faults.Faults(report.faults, note)
-    known = 0  # where a stretch with a position ended
+    known = 0  # end of the last window with a position
     start = beginning(stream, START)
     stream, column = chain([start], stream), result_column(str(source), start)
     if column:
@@ -116,7 +116,7 @@ def read(source: str | Path, stream: Iterator[bytes], options: ReadOptions, repo
         n, bad, read_here, undecided = (int(count) for count in counts[:4])
         texts = (f"{source}: line {number[i]} (byte {at + place[i]}): {faults.SENTENCES[int(fault[i])]}" for i in range(bad))
         if options.strict and bad:
-            raise InputError(f"{next(texts)}; mend it, or leave out --strict to skip such lines")
+            raise InputError(f"{next(texts)}; fix it, or leave out --strict to skip such lines")
         wrong.add(fault[:bad], (f"{text}; line skipped" for text in texts))
         lines += read_here
         report.bad += bad

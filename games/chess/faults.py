@@ -1,4 +1,4 @@
-"""What can be wrong with a game or a position in a file: codes for compiled code, sentences for people."""
+"""Faults of games and positions in files: codes for compiled code, sentences for messages."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from itertools import islice
 
 import numpy as np
 
-MOST_NOTES = 1000  # of one file; the others are counted
+MOST_NOTES = 1000  # faults of a file that are reported one by one; the others are counted
 
 (OK, FEN_PLACEMENT, FEN_SIDE, FEN_CASTLING, FEN_EN_PASSANT, FEN_KINGS, FEN_PAWNS, FEN_MATERIAL, FEN_CHECK, FEN_SHORT,
  TAG, VARIANT, NOT_A_MOVE, ILLEGAL, AMBIGUOUS, PROMOTION, NULL_MOVE, CLOSING, VARIATION, COMMENT, NO_RESULT, RESULTS,
@@ -42,7 +42,7 @@ SENTENCES = {
 
 
 def kind_of(fault: int) -> str:
-    """The sentence without the token and the ply of one case: what faults are counted by."""
+    """Return the sentence of a fault without token and ply: the key under which faults are counted."""
     sentence = SENTENCES[fault].replace(" at ply {ply}", "")
     if sentence.startswith("{token!r}"):
         return sentence.replace("{token!r}", "text that")
@@ -50,23 +50,23 @@ def kind_of(fault: int) -> str:
 
 
 class Faults:
-    """Counts what is wrong with a file by kind, and tells of it one by one up to MOST_NOTES."""
+    """Counts the faults of a file by kind, and reports the first MOST_NOTES one by one."""
 
     def __init__(self, counts: dict[str, int], note: Callable[[str], None]) -> None:
-        self._counts, self._note, self._left, self._untold = counts, note, MOST_NOTES, 0
+        self._counts, self._note, self._left, self._unreported = counts, note, MOST_NOTES, 0
 
     def add(self, codes: np.ndarray, texts: Iterator[str]) -> None:
-        """More faults, by their codes (n,), and what there is to tell of each."""
-        told = min(len(codes), self._left)
-        for text in islice(texts, told):
+        """Add faults: their codes (n,) and messages."""
+        reported = min(len(codes), self._left)
+        for text in islice(texts, reported):
             self._note(text)
-        self._left -= told
-        self._untold += len(codes) - told
+        self._left -= reported
+        self._unreported += len(codes) - reported
         for code, count in zip(*np.unique(codes, return_counts=True), strict=True):
             kind = kind_of(int(code))
             self._counts[kind] = self._counts.get(kind, 0) + int(count)
 
     def end(self, source: str, what: str) -> None:
-        """Tell how many were left out."""
-        if self._untold:
-            self._note(f"{source}: {self._untold:,} {what}")
+        """Report the number of faults not reported one by one."""
+        if self._unreported:
+            self._note(f"{source}: {self._unreported:,} {what}")

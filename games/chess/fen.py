@@ -1,7 +1,7 @@
-"""FEN and EPD positions: bytes to a position in compiled code, and a position to text.
+"""FEN: parse FEN and the positions of EPD lines in compiled code, write FEN.
 
-Chess960 castling rights are read in both notations (X-FEN and Shredder-FEN) and written as X-FEN. An en passant square
-is kept only when the capture is legal.
+Chess960 castling rights are read as X-FEN and Shredder-FEN and written as X-FEN. An en passant square is kept only if the
+capture is legal.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
 LETTERS = " PNBRQK"
 SPACE, SLASH, DASH, SEMICOLON, COMMA, BAR, DIGIT_0, DIGIT_3, DIGIT_6 = (ord(letter) for letter in " /-;,|036")
 _P, _N, _B, _R, _Q, _K = (ord(letter) for letter in "PNBRQK")
-_LOWER = 32  # what separates a lower-case letter from its capital
+_LOWER = 32  # code of a lower-case letter minus that of its capital
 _A, _H, _LOWER_A, _LOWER_H = ord("A"), ord("H"), ord("a"), ord("h")
 _W, _LOWER_B = ord("w"), ord("b")
 
 
 @inner(types.int64(types.int64))
 def kind_of_letter(letter):
-    """Kind of a capital piece letter; 0 if it is none."""
+    """Return the kind of a capital piece letter; 0 for other letters."""
     if letter == _P:
         return 1
     if letter == _N:
@@ -72,7 +72,7 @@ def _field_end(text, i, end):
 
 @inner(types.int64(bytes_type, types.int64, types.int64))
 def _number_end(text, i, end):
-    """Index after a field of digits alone, else i: `1.0` and `1-0` behind a position are results."""
+    """Return the index after a field of digits, otherwise i: `1.0` and `1-0` after a position are results."""
     stop = _field_end(text, i, end)
     for k in range(i, stop):
         if text[k] < DIGIT_0 or text[k] > DIGIT_0 + 9:
@@ -90,7 +90,7 @@ def _number(text, i, end, most):
 
 @inner(types.int64(types.int64, types.uint64, types.uint64))
 def _castling_rook(letter, king, rooks):
-    """File of the rook that a capital castling letter means, on the first rank; -1 if there is none."""
+    """Return the file of the rook that a capital castling letter means, on the first rank; -1 if there is none."""
     if king == EMPTY or rooks == EMPTY:
         return -1
     king_file = lowest(king)
@@ -108,7 +108,7 @@ def _castling_rook(letter, king, rooks):
 
 @inner(types.boolean(position_type, types.uint64))
 def _possible_material(p, side):
-    """At most sixteen pieces, of which promotions account for the surplus over the initial ones."""
+    """Whether promoted pawns account for all pieces beyond the initial ones."""
     pawns = popcount(p.pawns & side)
     surplus = (max(popcount(p.knights & side) - 2, 0) + max(popcount(p.bishops & side) - 2, 0)
                + max(popcount(p.rooks & side) - 2, 0) + max(popcount(p.queens & side) - 1, 0))
@@ -117,7 +117,7 @@ def _possible_material(p, side):
 
 @inner(types.int64(bytes_type, types.int64, types.int64, words_type))
 def parse_fen(text, i, end, words):
-    """Read a FEN, or the position of an EPD line, from text[i:end] into `words`.
+    """Parse a FEN, or the position of an EPD line, from text[i:end] into `words`.
 
     Returns the index after it, or minus a fault.
     """
@@ -189,7 +189,7 @@ def parse_fen(text, i, end, words):
             return -faults.FEN_EN_PASSANT
         target = np.int64(text[i]) - _LOWER_A + (16 if black else 40)
         passer = bit(target + 8 if black else target - 8)
-        crossed = bit(target) | bit(target - 8 if black else target + 8)  # by its double step
+        crossed = bit(target) | bit(target - 8 if black else target + 8)  # by the pawn's double step
         theirs = p.white if black else p.black
         if passer & p.pawns & theirs and crossed & (p.white | p.black) == EMPTY:
             state |= en_passant_file(p, passer, bit(target), black) << EP_SHIFT
@@ -217,7 +217,7 @@ def _parse_fen(text, words):
 
 
 def position(text: str) -> np.ndarray:
-    """The position (10,) uint64 of a FEN with four to six fields; ValueError says what is wrong with it."""
+    """Parse a FEN of four to six fields into a position (10,) uint64; ValueError names the fault."""
     words = np.zeros(WORDS, np.uint64)
     found = _parse_fen(np.frombuffer(text.strip().encode("latin-1", "replace"), np.uint8), words)
     if found < 0:
@@ -226,7 +226,7 @@ def position(text: str) -> np.ndarray:
 
 
 def fen(words: np.ndarray) -> str:
-    """The position as FEN."""
+    """Return a position (10,) as FEN."""
     white, black, *kinds, state, _ = (int(word) for word in words)
     ranks = []
     for rank in range(7, -1, -1):

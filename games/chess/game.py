@@ -20,19 +20,19 @@ from games.chess.search import searcher
 from games.record import Game, PositionBatch, ReadOptions, ReadReport
 from games.streams import beginning, pieces
 
-OPENING_PLIES = 8  # left out by default: moves from a book or at random
+OPENING_PLIES = 8  # skipped by default: book or random moves
 
 
 def after(words: np.ndarray, move: int, random: np.random.Generator | None = None) -> np.ndarray:
-    """The position after a legal move."""
+    """Return the position after a legal move."""
     result = np.empty_like(words)
     play(words, move, result)
     return result
 
 
 def result(line: list[np.ndarray]) -> int | None:
-    """Result for White of a line of positions, by mate, stalemate, insufficient material, threefold repetition or the
-    fifty-move rule; None while the game goes on."""
+    """Return White's result of a line of positions by mate, stalemate, insufficient material, threefold repetition or the
+    fifty-move rule; None while the game continues."""
     words = line[-1]
     if not has_moves(words):
         if not in_check(words):
@@ -41,19 +41,19 @@ def result(line: list[np.ndarray]) -> int | None:
     clock = int(words[8]) >> 24 & 255
     if clock >= 100 or is_dead(words):
         return 0
-    if clock < 8:  # a position that is there for the third time was left and restored twice, by four moves each
+    if clock < 8:  # a third occurrence takes at least two cycles of four plies
         return None
     return 0 if np.count_nonzero(np.asarray(line[-clock - 1:])[:, 9] == words[9]) >= 3 else None
 
 
 def plies(positions: np.ndarray) -> np.ndarray:
-    """Half-moves before positions (n, 10), by their move numbers."""
+    """Return the plies played before positions (n, 10), by their move numbers."""
     state = positions[:, 8].astype(np.int64)
     return 2 * (state >> 32 & 0xFFFF) + (state & 1)
 
 
 def draw(words: np.ndarray) -> str:
-    """The board as text, White at the bottom."""
+    """Return the board as text, White at the bottom."""
     rows = []
     placement = fen(words).split()[0]
     for rank, row in zip(range(8, 0, -1), placement.split("/"), strict=True):
@@ -64,14 +64,14 @@ def draw(words: np.ndarray) -> str:
 
 
 def of_games(name: str) -> bool:
-    """Whether a file holds games, by how it begins; else it holds labelled positions. Pipes are told by their names."""
+    """Whether a file contains games rather than labelled positions, by its first lines; for pipes, by the name."""
     return content.of_file(str(name)) == content.GAMES
 
 
 def read(source: str, options: ReadOptions, report: ReadReport, note: Callable[[str], None]) -> Iterator[PositionBatch]:
-    """Read PGN, or labelled positions, whichever a file begins with.
+    """Read PGN or labelled positions, whichever the first lines of the file are.
 
-    By default quiet positions of games from the ninth ply on, and all labelled positions: somebody chose those.
+    Default: the quiet positions of games from the ninth ply on, and all labelled positions, which are a selection already.
     """
     stream = pieces(source)
     start = beginning(stream, content.START)

@@ -1,8 +1,8 @@
-"""Which result a line of labelled positions gives its position.
+"""Find the result in a line with a labelled position.
 
-It stands in quotes (`c9 "1-0"`), in brackets (`[0.5]`), by itself (`1-0`, `0.5`), behind a comma or a semicolon (`w`, `d` and
-`b` say there who won) or behind the second bar (`FEN | score | result`). Numbers are White's share, from 0 to 1. Where two of
-them differ nobody guesses: the line is refused.
+Accepted forms: quoted (`c9 "1-0"`), bracketed (`[0.5]`), bare (`1-0`, `0.5`), after a comma or semicolon (there also `w`, `d`
+and `b` for the winner), or after the second bar (`FEN | score | result`). Numbers are White's share, from 0 to 1. A line with two
+different results is refused.
 """
 
 from __future__ import annotations
@@ -11,21 +11,22 @@ import numpy as np
 from numba.core import types
 
 from games.chess.fen import bytes_type
-from games.chess.movetext import DIGIT, NO_TAG, OTHER, STAR, UNDECIDED, class_of, packed, result_of, row_type
-from games.chess.movetext import DOT as DOT_CLASS
+from games.chess.game_row import row_type
+from games.chess.tokens import DIGIT, NO_TAG, OTHER, STAR, UNDECIDED, class_of, packed, result_of
+from games.chess.tokens import DOT as DOT_CLASS
 from games.chess.unit import inner
 from games.hashset import FACTOR, mix
 
 QUOTE, OPEN, CLOSE, SPACE, SEMICOLON, DOT, ZERO, BAR, COMMA, MINUS, PLUS = (ord(letter) for letter in '"[] ;.0|,-+')
 _B, _C, _D, _I, _W, _9 = (ord(letter) for letter in "bcdiw9")
 UNKNOWN = 9.0  # no result found
-OPEN_GAME = 8.0  # a result that is not decided
-AMBIGUOUS = 7.0  # several results, or a number that need not be one
+OPEN_GAME = 8.0  # undecided, *
+AMBIGUOUS = 7.0  # several results, or a number that may be a score
 
 
 @inner(types.int64(bytes_type, types.int64, types.int64))
 def skip_blanks(text, i, end):
-    """Index of what follows the white space at i."""
+    """Return the index after the white space at i."""
     while i < end and text[i] <= SPACE:
         i += 1
     return i
@@ -33,7 +34,7 @@ def skip_blanks(text, i, end):
 
 @inner(types.int64(bytes_type, types.int64, types.int64, types.int64))
 def _find(text, i, end, letter):
-    """Index of a letter in text[i:end], or end."""
+    """Return the index of a letter in text[i:end], or end."""
     while i < end and text[i] != letter:
         i += 1
     return i
@@ -41,7 +42,7 @@ def _find(text, i, end, letter):
 
 @inner(types.float64(bytes_type, types.int64, types.int64))
 def _result(text, i, end):
-    """Outcome in [-1, 1] that text[i:end] means, OPEN_GAME for *, or UNKNOWN."""
+    """Parse text[i:end] as a result: outcome in [-1, 1], OPEN_GAME for *, or UNKNOWN."""
     i = skip_blanks(text, i, end)
     while end > i and text[end - 1] <= SPACE:
         end -= 1
@@ -69,7 +70,7 @@ def _result(text, i, end):
 
 @inner(types.boolean(bytes_type, types.int64, types.int64))
 def _is_number(text, i, end):
-    """Whether text[i:end] is a number, as scores are."""
+    """Whether text[i:end] is a signed decimal number."""
     i = skip_blanks(text, i, end)
     if i < end and (text[i] == MINUS or text[i] == PLUS):
         i += 1
@@ -87,13 +88,13 @@ def _is_number(text, i, end):
 
 @inner(types.boolean(bytes_type, types.int64, types.int64))
 def _is_whole(text, i, end):
-    """Whether text[i:end] is a number without a dot."""
+    """Whether text[i:end] is a whole number."""
     return _is_number(text, i, end) and _find(text, i, end, DOT) == end
 
 
 @inner(types.float64(bytes_type, types.int64, types.int64))
 def _winner(text, i, end):
-    """Outcome that w, d or b mean, or UNKNOWN."""
+    """Parse text[i:end] as w, d or b: the outcome, or UNKNOWN."""
     i = skip_blanks(text, i, end)
     if i < end and skip_blanks(text, i + 1, end) == end:
         if text[i] == _W:
@@ -107,7 +108,7 @@ def _winner(text, i, end):
 
 @inner(types.float64(bytes_type, types.int64, types.int64))
 def _field(text, i, end):
-    """Outcome that a field for the result alone means, in quotes or brackets or without."""
+    """Parse a field that holds only the result, quoted, bracketed or bare."""
     i = skip_blanks(text, i, end)
     while end > i and text[end - 1] <= SPACE:
         end -= 1
@@ -119,7 +120,7 @@ def _field(text, i, end):
 
 @inner(types.float64(types.float64, types.float64))
 def _both(one, other):
-    """What two places together say."""
+    """Combine the results of two places: AMBIGUOUS if they differ."""
     if other == UNKNOWN or other == one:
         return one
     return other if one == UNKNOWN else AMBIGUOUS
@@ -127,7 +128,7 @@ def _both(one, other):
 
 @inner(types.float64(bytes_type, types.int64, types.int64))
 def _of_bars(text, i, stop):
-    """Outcome of `| score | result` or `| result` at i; a number behind a single bar may be either."""
+    """Parse `| score | result` or `| result` at i; a number after a single bar is ambiguous."""
     second = _find(text, i + 1, stop, BAR)
     if second == stop:
         return AMBIGUOUS if _is_number(text, i + 1, stop) else _field(text, i + 1, stop)
@@ -138,7 +139,7 @@ def _of_bars(text, i, stop):
 
 @inner(types.float64(bytes_type, types.int64, types.int64, types.int64))
 def _of_columns(text, i, stop, column):
-    """Outcome of `,result` at i, or in the column that the header names; whole numbers may as well be scores."""
+    """Parse `,result` at i, or the column that the header names; whole numbers are ambiguous, they may be scores."""
     number = 1
     while True:
         end = _find(text, i + 1, stop, COMMA)
@@ -153,7 +154,7 @@ def _of_columns(text, i, stop, column):
 
 @inner(types.boolean(bytes_type, types.int64, types.int64))
 def _names_id(text, begin, i):
-    """Whether the word before text[i], back to begin, is `id`."""
+    """Whether the word before text[i], not before `begin`, is `id`."""
     i -= 1
     while i > begin and text[i] == SPACE:
         i -= 1
@@ -163,13 +164,14 @@ def _names_id(text, begin, i):
 
 @inner(types.float64(bytes_type, types.int64, types.int64, row_type))
 def _of_words(text, k, stop, name):
-    """Outcome of what stands in quotes, in brackets or by itself in text[k:stop]; `name` gets where the `id` stands.
+    """Parse quoted, bracketed and bare results in text[k:stop]; the place of the `id` goes to `name`.
 
-    What c9 says, brackets and lone words have to agree; the operands of other operations count where those say nothing.
+    The operand of c9, brackets and bare words must agree; operands of other opcodes count only without those.
     """
-    begin, told, operand = k, UNKNOWN, UNKNOWN
-    first, opcode, c9, behind = True, False, False, False  # the first word since the last semicolon, what it was, if there is one
-    decimal, whole = False, False  # numbers by themselves
+    begin, stated, operand = k, UNKNOWN, UNKNOWN
+    # at the first word of an operation; whether that was an opcode, and c9; whether a semicolon came before
+    first, opcode, c9, behind = True, False, False, False
+    decimal, whole = False, False  # kinds of bare numbers found
     while k < stop:
         letter = np.int64(text[k])
         if letter <= SPACE or letter == SEMICOLON:
@@ -180,7 +182,7 @@ def _of_words(text, k, stop, name):
         if letter == QUOTE or letter == OPEN:
             close = _find(text, k + 1, stop, QUOTE if letter == QUOTE else CLOSE)
             if letter == OPEN or c9:
-                told = _both(told, _result(text, k + 1, close))
+                stated = _both(stated, _result(text, k + 1, close))
             elif _names_id(text, begin, k):
                 name[0], name[1] = k + 1, close
             else:
@@ -192,7 +194,7 @@ def _of_words(text, k, stop, name):
         while close < stop and text[close] > SPACE and text[close] != SEMICOLON:
             close += 1
         kind = class_of(letter)
-        if kind == DIGIT or kind == DOT_CLASS or kind == STAR or kind == OTHER:  # what a result can begin with
+        if kind == DIGIT or kind == DOT_CLASS or kind == STAR or kind == OTHER:  # first characters of results
             found = _result(text, k, close)
             if found != UNKNOWN:
                 number = _is_number(text, k, close)
@@ -201,26 +203,25 @@ def _of_words(text, k, stop, name):
                 elif number and opcode and not c9:
                     operand = _both(operand, found)
                 else:
-                    told = _both(told, found)
+                    stated = _both(stated, found)
                     decimal = decimal or (number and not opcode)
         elif first:
             if behind and close == k + 1:
-                told = _both(told, _winner(text, k, _find(text, k, stop, SEMICOLON)))
+                stated = _both(stated, _winner(text, k, _find(text, k, stop, SEMICOLON)))
             opcode = True
             c9 = close - k == 2 and letter == _C and text[k + 1] == _9
         first = False
         k = close
     if decimal and whole:
         return AMBIGUOUS
-    return told if told != UNKNOWN else operand
+    return stated if stated != UNKNOWN else operand
 
 
 @inner(types.float64(bytes_type, types.int64, types.int64, types.int64, row_type))
 def outcome_of(text, i, stop, column, name):
-    """Outcome in [-1, 1] that the rest of a line behind its position gives, OPEN_GAME, UNKNOWN or AMBIGUOUS.
+    """Parse the rest of a line after its position: outcome in [-1, 1], OPEN_GAME, UNKNOWN or AMBIGUOUS.
 
-    `column` of the file's columns holds it, the position's being column 0; 0 where no header says so. `name` (2,) int64 gets
-    where the `id` begins and ends, if there is one.
+    `column` is the result column named by the header, 0 without a header. Start and end of an `id` go to `name` (2,) int64.
     """
     i = skip_blanks(text, i, stop)
     if i < stop and text[i] == BAR:
@@ -232,7 +233,7 @@ def outcome_of(text, i, stop, column, name):
 
 @inner(types.uint64(bytes_type, types.int64, types.int64))
 def hash_of(text, i, end):
-    """A hash of text[i:end]."""
+    """Return a hash of text[i:end]."""
     found = FACTOR
     while i < end:
         found = mix(found ^ np.uint64(text[i]))

@@ -1,4 +1,4 @@
-"""Legal moves."""
+"""Generate legal moves."""
 
 from __future__ import annotations
 
@@ -20,10 +20,9 @@ from games.chess.attacks import (
     rook_attacks,
     through,
 )
+from games.chess.moves import CASTLING, EN_PASSANT, make, pack_move
 from games.chess.position import (
     BISHOP,
-    CASTLING,
-    EN_PASSANT,
     FILES_MASK,
     KING,
     KNIGHT,
@@ -39,8 +38,6 @@ from games.chess.position import (
     en_passant_square,
     kind_at,
     load,
-    make,
-    pack_move,
     position_type,
     store,
     words_type,
@@ -58,7 +55,7 @@ ONE_ROW, CAPTURE_LEFT, CAPTURE_RIGHT = np.uint64(8), np.uint64(7), np.uint64(9)
 
 
 class Safety(NamedTuple):
-    """What restricts the side to move: pieces giving check, own pinned pieces, squares that answer the check."""
+    """Restrictions of the side to move: pieces giving check, own pinned pieces, squares that parry the check."""
 
     checkers: np.uint64
     pinned: np.uint64
@@ -70,7 +67,7 @@ safety_type = numba.typeof(Safety(*np.zeros(3, np.uint64)))
 
 @inner(safety_type(position_type, types.int64, types.uint64, types.uint64, types.boolean))
 def king_safety(p, king, ours, theirs, black):
-    """Checks and pins against one king."""
+    """Find the checks and pins against one king."""
     checks = (knight_attacks(king) & p.knights | pawn_attacks_from(king, black) & p.pawns) & theirs
     snipers = (rook_attacks(king, theirs) & (p.rooks | p.queens)
                | bishop_attacks(king, theirs) & (p.bishops | p.queens)) & theirs
@@ -91,7 +88,7 @@ def king_safety(p, king, ours, theirs, black):
 
 @inner(types.boolean(position_type, types.int64, types.int64, types.uint64, types.uint64, types.boolean))
 def can_castle(p, king, rook, occupied, theirs, black):
-    """Whether castling with this rook is legal now: nothing in the way, no attacked square on the king's."""
+    """Whether castling with this rook is legal now: no piece in the way, no attacked square on the king's path."""
     row = king & 56
     king_to, rook_to = (row + 6, row + 5) if rook > king else (row + 2, row + 3)
     way = between(king, king_to) | between(rook, rook_to) | bit(king_to) | bit(rook_to) | between(king, rook)
@@ -118,7 +115,7 @@ def _add_targets(p, moves, n, source, targets, kind):
 
 @inner(types.int64(position_type, moves_type, types.int64, types.uint64, types.int64, types.uint64, types.int64))
 def _add_pawns(p, moves, n, targets, step, pinned, king):
-    """Pawn moves to these targets from `step` squares before them."""
+    """Write the pawn moves to these targets, from `step` squares before them."""
     while targets:
         target = lowest(targets)
         source = target - step
@@ -138,7 +135,7 @@ def _add_pawns(p, moves, n, targets, step, pinned, king):
 
 @inner(types.int64(position_type, types.boolean, moves_type))
 def generate(p, noisy, moves):
-    """Write all legal moves, or only captures and promotions, to `moves` (room for MAX_MOVES); returns how many."""
+    """Write all legal moves, or only captures and promotions, to `moves` (MAX_MOVES,); returns their number."""
     black = black_to_move(p)
     ours, theirs = (p.black, p.white) if black else (p.white, p.black)
     occupied = ours | theirs
@@ -222,7 +219,7 @@ def generate(p, noisy, moves):
 
 @inner(types.boolean(position_type))
 def insufficient_material(p):
-    """Whether no sequence of moves can mate: bare kings, one minor piece, or bishops all of one colour."""
+    """Whether no sequence of moves can mate: bare kings, one minor piece, or bishops on squares of one colour."""
     if p.pawns | p.rooks | p.queens:
         return False
     if p.knights:
@@ -232,7 +229,7 @@ def insufficient_material(p):
 
 @entry(types.int64(words_type, types.boolean, moves_type))
 def legal_moves(words, noisy, moves):
-    """Write the legal moves (noisy: captures and promotions only) of one position to `moves`; returns how many."""
+    """Write the legal moves (noisy: captures and promotions only) of a position to `moves`; returns their number."""
     return generate(load(words), noisy, moves)
 
 
@@ -243,7 +240,7 @@ def play(words, move, after):
 
 
 def moves_of(words: np.ndarray) -> list[int]:
-    """All legal moves of a position (10,)."""
+    """Return the legal moves of a position (10,)."""
     moves = np.empty(MAX_MOVES, np.uint32)
     return [int(move) for move in moves[:legal_moves(words, False, moves)]]
 

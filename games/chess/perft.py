@@ -30,6 +30,7 @@ from games.chess.movegen import (
     generate,
     king_safety,
 )
+from games.chess.moves import make
 from games.chess.position import (
     attackers,
     black_to_move,
@@ -37,7 +38,6 @@ from games.chess.position import (
     en_passant_is_safe,
     en_passant_square,
     load,
-    make,
     position_type,
     words_type,
 )
@@ -69,7 +69,7 @@ def _count_pawns(p, pawns, allowed, theirs, black):
 
 @inner(types.int64(position_type))
 def count_moves(p):
-    """Number of legal moves, without making a list."""
+    """Count the legal moves without listing them."""
     black = black_to_move(p)
     ours, theirs = (p.black, p.white) if black else (p.white, p.black)
     occupied = ours | theirs
@@ -149,7 +149,7 @@ def _perft_from(words, depth, bulk, moves):
 
 
 def perft(words: np.ndarray, depth: int, bulk: bool = True) -> int:
-    """Number of sequences of `depth` legal moves; `bulk` counts the last ply without making its moves."""
+    """Count the sequences of `depth` legal moves; `bulk` counts the last ply without making its moves."""
     if not 0 <= depth < MAX_DEPTH:
         raise ValueError(f"depth {depth} is outside 0..{MAX_DEPTH - 1}")
     return int(_perft_from(words, depth, bulk, np.empty((MAX_DEPTH, MAX_MOVES), np.uint32)))

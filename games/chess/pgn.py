@@ -1,4 +1,4 @@
-"""Reading PGN: games to positions, in pieces of bounded size. What is wrong with a game is reported; the rest is read."""
+"""Read PGN files in pieces of bounded size: games to batches of positions. Faulty games are reported and skipped."""
 
 from __future__ import annotations
 
@@ -10,34 +10,23 @@ import numpy as np
 
 from games.chess import faults
 from games.chess.collect import ALL, QUIET, RESOLVE, collect, identify, keep_new
-from games.chess.movetext import (
-    BLACK_ELO,
-    FAULT,
-    FAULT_AT,
-    FAULT_END,
-    FAULT_PLY,
-    FIELDS,
-    HAS_TAGS,
-    PLIES,
-    RESULT,
-    UNDECIDED,
-    WHITE_ELO,
-    read_games,
-)
+from games.chess.game_row import BLACK_ELO, FAULT, FAULT_AT, FAULT_END, FAULT_PLY, FIELDS, HAS_TAGS, PLIES, RESULT, WHITE_ELO
+from games.chess.movetext import read_games
 from games.chess.position import START, WORDS
 from games.chess.search import SEARCH
+from games.chess.tokens import UNDECIDED
 from games.chess.windows import LONGEST, windows
 from games.hashset import HashSet
 from games.record import PositionBatch, ReadOptions, ReadReport
 from games.search.context import Context
 from games.streams import InputError, pieces
 
-ROOM = 4096  # games parsed at once
+ROOM = 4096  # games parsed at a time
 KINDS = {"all": ALL, "quiet": QUIET, "resolve": RESOLVE}
 
 
 class ParsedGames:
-    """Games of one stretch of text: rows of FIELDS, starts (n, 10), all moves; and where the text stands in the file."""
+    """The games of one window of text: rows of FIELDS, starts (n, 10), and all their moves."""
 
     def __init__(self) -> None:
         self.rows = np.zeros((ROOM, len(FIELDS)), np.int64)
@@ -47,6 +36,7 @@ class ParsedGames:
         self.count = 0
 
     def parse(self, text: np.ndarray, final: bool) -> int:
+        """Parse games from the start of a text; returns the number of bytes used."""
         if len(self.moves) < len(text) // 2 + 1:
             self.moves = np.zeros(len(text) // 2 + 1, np.uint32)
         counts = np.zeros(2, np.int64)
@@ -56,29 +46,29 @@ class ParsedGames:
 
 
     def any_like_games(self) -> bool:
-        """Whether one of the games is more than rubbish that happens to end like a game."""
+        """Whether any of the games has tags or legal moves, and is not just text that ends like a game."""
         rows = self.rows[:self.count]
         fault, tags = rows[:, FAULT], rows[:, HAS_TAGS] == 1
         return bool((tags & (fault != faults.TAG) | (rows[:, PLIES] > 0) & (fault == faults.OK)).any())
 
 
 def parsed(source: str | Path, stream: Iterator[bytes] | None = None) -> Iterator[tuple[ParsedGames, int]]:
-    """Yield the games of a file, stretch by stretch, with the place of the stretch; each time the same object.
+    """Yield the games of a file, window by window, with the byte offset of the window; always the same object.
 
-    `stream` are its bytes where it has been opened already. InputError for LONGEST bytes of nothing that looks like a game.
+    `stream`: the bytes of a file that is open already. InputError after LONGEST bytes without a game.
     """
-    found, last = ParsedGames(), 0  # where a stretch with something like a game ended
+    found, last = ParsedGames(), 0  # end of the last window with a game
     for place in windows(str(source), pieces(source) if stream is None else stream, found.parse):
         if found.count:
             if found.any_like_games():
                 last = place + len(found.text)
             yield found, place
         if place - last > LONGEST:
-            raise InputError(f"{source}: byte {last}: nothing that looks like a game in {LONGEST:,} bytes; expected PGN")
+            raise InputError(f"{source}: byte {last}: no game in {LONGEST:,} bytes; expected PGN")
 
 
 def fault_text(found: ParsedGames, row: np.ndarray) -> str:
-    """What is wrong with a game, as a sentence."""
+    """Return the fault of a game as a sentence."""
     token = bytes(found.text[row[FAULT_AT]:row[FAULT_END]]).decode("utf-8", "replace")
     token = token if len(token) <= 40 else token[:37] + "..."
     return faults.SENTENCES[int(row[FAULT])].format(token=token, ply=int(row[FAULT_PLY]))
@@ -86,9 +76,9 @@ def fault_text(found: ParsedGames, row: np.ndarray) -> str:
 
 def read(source: str | Path, stream: Iterator[bytes], options: ReadOptions, report: ReadReport,
          note: Callable[[str], None]) -> Iterator[PositionBatch]:
-    """Yield the positions of a PGN file, of which `stream` are the bytes, that the options ask for.
+    """Yield the wanted positions of a PGN file, whose bytes come from `stream`.
 
-    Raises InputError for a file that cannot be read, and for the first bad game under `strict`.
+    Raises InputError for an unreadable file, and for the first bad game under `strict`.
     """
     collector, before, wrong = Collector(options, report), 0, faults.Faults(report.faults, note)
     for found, place in parsed(source, stream):
@@ -96,7 +86,7 @@ def read(source: str | Path, stream: Iterator[bytes], options: ReadOptions, repo
         bad = np.flatnonzero(rows[:, FAULT])
         texts = (f"{source}: game {before + i + 1} (byte {place + rows[i, FAULT_AT]}): {fault_text(found, rows[i])}" for i in bad)
         if options.strict and len(bad):
-            raise InputError(f"{next(texts)}; mend it, or leave out --strict to skip such games")
+            raise InputError(f"{next(texts)}; fix it, or leave out --strict to skip such games")
         wrong.add(rows[bad, FAULT], (f"{text}; game skipped" for text in texts))
         report.games += found.count
         report.bytes = place + len(found.text)
@@ -106,7 +96,7 @@ def read(source: str | Path, stream: Iterator[bytes], options: ReadOptions, repo
 
 
 class Collector:
-    """Turns parsed games into batches of positions; remembers what it has seen."""
+    """Turns parsed games into batches of positions, without duplicates."""
 
     def __init__(self, options: ReadOptions, report: ReadReport) -> None:
         self.options, self.report = options, report
@@ -131,7 +121,7 @@ class Collector:
         return np.flatnonzero(keep)
 
     def positions(self, found: ParsedGames, before: int) -> Iterator[PositionBatch]:
-        """Those wanted of some games, which stand behind so many others in their file."""
+        """Yield the wanted positions of games that come after `before` others in their file."""
         options, report = self.options, self.report
         identities = np.zeros(found.count, np.uint64)
         identify(found.rows, found.starts, found.moves, found.count, identities)

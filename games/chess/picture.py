@@ -1,4 +1,4 @@
-"""A position as a picture, drawn by python-chess."""
+"""Draw a position as SVG, with python-chess."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import numpy as np
 
 from games.chess.fen import fen
 
-COLOURS = {"square light": "#eceae4", "square dark": "#b7b3a8"}  # quiet ones, on which all pieces show
+COLOURS = {"square light": "#eceae4", "square dark": "#b7b3a8"}  # muted, so that all pieces are visible
 
 
 def picture(words: np.ndarray) -> str:
-    """An SVG of the board, White at the bottom; whoever shows it chooses its size."""
+    """Return an SVG of the board, White at the bottom, without a fixed size."""
     import chess
     import chess.svg
 

@@ -1,11 +1,11 @@
-"""A chess position as a value, and making a move on it.
+"""A chess position as a value.
 
-A position is ten uint64: the pieces of each side, the squares of each kind, the packed state and the Zobrist key. It is
-immutable and passed by value, which the compiler keeps in registers. Arrays of positions have shape (n, 10).
+A position is ten uint64: the pieces of each side, the squares of each kind of piece, the packed state and the Zobrist key. It is
+immutable and passed by value, in registers. Arrays of positions have shape (n, 10).
 
-The state holds, from bit 0: the side to move (1: black); 16 bits of castling rooks (files a-h of White, then of Black:
-this covers Chess960); the en passant file plus one, set only when such a capture is legal, as the repetition rule
-wants; bits 24-31 the halfmove clock (stays at 255); bits 32-47 the number of the move.
+The state holds, from bit 0: the side to move (1: Black); 16 bits of castling rooks (files a-h of White, then of Black, as
+Chess960 needs); the en passant file plus one, set only if the capture is legal, as the repetition rule requires; in bits 24-31
+the halfmove clock (at most 255); in bits 32-47 the move number.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 from numba.core import types
 
 from games import jit
-from games.bits import EMPTY, ONE, bit, lowest, when, without_lowest
+from games.bits import EMPTY, bit, lowest, without_lowest
 from games.chess.attacks import (
     bishop_attacks,
     king_attacks,
@@ -29,7 +29,6 @@ from games.chess.attacks import (
 from games.chess.unit import inner
 
 NO_KIND, PAWN, KNIGHT, BISHOP, ROOK, QUEEN, KING = range(7)
-EN_PASSANT, CASTLING = 1, 2  # the flag of a move
 WORDS = 10
 
 SIDE = np.uint64(1)
@@ -60,7 +59,7 @@ class Position(NamedTuple):
     key: np.uint64
 
 
-# as words; known here so that reading games need not compile the parser of FENs
+# the initial position; a constant, so that reading games does not compile the FEN parser
 START = np.array([
     0xFFFF, 0xFFFF << 48, 0xFF << 8 | 0xFF << 48, 0x42 | 0x42 << 56, 0x24 | 0x24 << 56, 0x81 | 0x81 << 56, 0x08 | 0x08 << 56,
     0x10 | 0x10 << 56, 1 << 32 | 0x8181 << 1, 18118136377438315607], np.uint64)
@@ -70,7 +69,7 @@ words_type = types.Array(types.uint64, 1, "C")
 
 
 def _random_words(n: int) -> np.ndarray:
-    """n well mixed uint64 (SplitMix64 of 1..n: public domain, Vigna)."""
+    """Return n pseudo-random uint64 (SplitMix64 of 1..n: public domain, Vigna)."""
     with np.errstate(over="ignore"):
         x = np.arange(1, n + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
         x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -78,7 +77,7 @@ def _random_words(n: int) -> np.ndarray:
         return x ^ (x >> np.uint64(31))
 
 
-# 14 blocks of 64: (black, kind) for kinds 0 to 6, of which kind 0 is never used; then castling (16), files (9), side
+# Zobrist keys: 14 blocks of 64 for (black, kind), kind 0 unused; then castling (16), en passant files (9), side to move
 SIDE_BLOCK = 7 * 64
 CASTLING_KEYS, EP_KEYS, SIDE_KEY = 14 * 64, 14 * 64 + 16, 14 * 64 + 25
 _KEYS = _random_words(14 * 64 + 26)
@@ -88,13 +87,13 @@ key_of = jit.table("chess_keys", _KEYS)
 
 @inner(position_type(words_type))
 def load(words):
-    """The position kept in ten words of an array."""
+    """Read a position from ten words of an array."""
     return Position(words[0], words[1], words[2], words[3], words[4], words[5], words[6], words[7], words[8], words[9])
 
 
 @inner(types.void(words_type, position_type))
 def store(words, p):
-    """Keep a position in ten words of an array."""
+    """Write a position to ten words of an array."""
     words[0] = p.white
     words[1] = p.black
     words[2] = p.pawns
@@ -114,13 +113,13 @@ def black_to_move(p):
 
 @inner(types.uint64(position_type))
 def castling_rights(p):
-    """Castling rooks: 8 bits of files for White, then 8 for Black."""
+    """Return the castling rooks: 8 bits of files for White, then 8 for Black."""
     return p.state >> CASTLING_SHIFT & CASTLING_MASK
 
 
 @inner(types.int64(position_type))
 def en_passant_square(p):
-    """Square on which a pawn can be captured en passant; -1 if there is none."""
+    """Return the target square of en passant captures; -1 if there is none."""
     file = np.int64(p.state >> EP_SHIFT & EP_MASK) - 1
     if file < 0:
         return -1
@@ -134,7 +133,7 @@ def halfmove_clock(p):
 
 @inner(types.int64(position_type, types.uint64))
 def kind_at(p, square):
-    """The kind of the piece on a set of one square; 0 if it is empty."""
+    """Return the kind of the piece on a square, given as a set; 0 if it is empty."""
     if square & (p.white | p.black) == EMPTY:
         return NO_KIND
     if square & p.pawns:
@@ -148,7 +147,7 @@ def kind_at(p, square):
 
 @inner(types.uint64(position_type, types.int64, types.uint64, types.uint64, types.boolean))
 def attackers(p, square, occupied, enemies, by_black):
-    """Pieces among `enemies`, of the given colour, that attack a square when `occupied` blocks the lines."""
+    """Return the pieces among `enemies`, of the given colour, that attack a square if `occupied` blocks the lines."""
     diagonal = bishop_attacks(square, occupied) & (p.bishops | p.queens)
     straight = rook_attacks(square, occupied) & (p.rooks | p.queens)
     steps = knight_attacks(square) & p.knights | king_attacks(square) & p.kings
@@ -158,7 +157,7 @@ def attackers(p, square, occupied, enemies, by_black):
 
 @inner(types.uint64(position_type))
 def checkers(p):
-    """Pieces that give check to the side to move."""
+    """Return the pieces that give check to the side to move."""
     black = black_to_move(p)
     king = lowest(p.kings & (p.black if black else p.white))
     return attackers(p, king, p.white | p.black, p.white if black else p.black, not black)
@@ -166,7 +165,7 @@ def checkers(p):
 
 @inner(types.boolean(position_type))
 def leaves_king_hanging(p):
-    """Whether the side to move can capture the king: the last move was illegal."""
+    """Whether the side to move can capture the king, so that the last move was illegal."""
     black = black_to_move(p)
     king = lowest(p.kings & (p.white if black else p.black))
     return attackers(p, king, p.white | p.black, p.black if black else p.white, black) != EMPTY
@@ -174,7 +173,7 @@ def leaves_king_hanging(p):
 
 @inner(types.boolean(position_type, types.uint64, types.uint64, types.uint64, types.boolean))
 def en_passant_is_safe(p, source, target, captured, black):
-    """Whether a pawn's capture en passant leaves its king unattacked (all three squares as sets of one)."""
+    """Whether an en passant capture leaves the own king unattacked (all three squares as sets)."""
     ours = p.black if black else p.white
     occupied = (p.white | p.black) ^ source ^ target ^ captured
     king = lowest(p.kings & ours)
@@ -183,7 +182,7 @@ def en_passant_is_safe(p, source, target, captured, black):
 
 @inner(types.uint64(position_type, types.uint64, types.uint64, types.boolean))
 def en_passant_file(p, pawn, target, black):
-    """File plus one if a pawn of `black` can legally take, on `target`, the pawn that just passed it; else 0."""
+    """Return the file plus one if a pawn of `black` can legally capture `pawn` en passant on `target`; otherwise 0."""
     candidates = pawn_attacks(target, not black) & p.pawns & (p.black if black else p.white)
     while candidates:
         if en_passant_is_safe(p, bit(lowest(candidates)), target, pawn, black):
@@ -192,17 +191,9 @@ def en_passant_file(p, pawn, target, black):
     return EMPTY
 
 
-@inner(types.uint64(types.uint64, types.uint64, types.uint64, types.boolean))
-def remaining_castling(rights, touched, moved_kings, black):
-    """Castling rights after these squares were moved from or to, and perhaps the king moved."""
-    rights &= ~(touched & FILES_MASK | touched >> LAST_RANK_SHIFT << np.uint64(8))
-    if moved_kings:
-        rights &= FILES_MASK if black else ~FILES_MASK
-    return rights
-
-
 @inner(types.uint64(types.uint64))
-def _castling_key(rights):
+def castling_key(rights):
+    """Return the part of the Zobrist key for castling rights."""
     key = EMPTY
     while rights:
         key ^= key_of(CASTLING_KEYS + lowest(rights))
@@ -212,8 +203,8 @@ def _castling_key(rights):
 
 @inner(types.uint64(position_type))
 def full_key(p):
-    """The Zobrist key, computed from nothing."""
-    key = _castling_key(castling_rights(p)) ^ key_of(EP_KEYS + np.int64(p.state >> EP_SHIFT & EP_MASK))
+    """Compute the Zobrist key from scratch."""
+    key = castling_key(castling_rights(p)) ^ key_of(EP_KEYS + np.int64(p.state >> EP_SHIFT & EP_MASK))
     if black_to_move(p):
         key ^= key_of(SIDE_KEY)
     rest = p.white | p.black
@@ -223,114 +214,3 @@ def full_key(p):
         key ^= key_of(block + 64 * kind_at(p, bit(square)) + square)
         rest = without_lowest(rest)
     return key
-
-
-@inner(types.int64(types.int64, types.int64, types.int64, types.int64, types.int64, types.int64))
-def pack_move(source, target, kind, captured, promotion, flag):
-    """A move as one integer; for castling the target is the rook's square."""
-    return source | target << 6 | kind << 12 | captured << 15 | promotion << 18 | flag << 21
-
-
-@inner(types.int64(types.int64))
-def move_source(move):
-    return move & 63
-
-
-@inner(types.int64(types.int64))
-def move_target(move):
-    return move >> 6 & 63
-
-
-@inner(types.int64(types.int64))
-def move_kind(move):
-    return move >> 12 & 7
-
-
-@inner(types.int64(types.int64))
-def move_captured(move):
-    return move >> 15 & 7
-
-
-@inner(types.int64(types.int64))
-def move_promotion(move):
-    return move >> 18 & 7
-
-
-@inner(types.int64(types.int64))
-def move_flag(move):
-    return move >> 21 & 3
-
-
-@inner(position_type(position_type, types.int64))
-def _castle(p, move):
-    black = black_to_move(p)
-    king, rook = move_source(move), move_target(move)
-    row = king & 56
-    king_to = row + 6 if rook > king else row + 2
-    rook_to = row + 5 if rook > king else row + 3
-    lifted = bit(king) | bit(rook)
-    ours = (p.black if black else p.white) & ~lifted | bit(king_to) | bit(rook_to)
-    rights = castling_rights(p)
-    kept = remaining_castling(rights, lifted, ONE, black)
-    block = SIDE_BLOCK if black else 0
-    key = (p.key ^ key_of(SIDE_KEY) ^ key_of(EP_KEYS + np.int64(p.state >> EP_SHIFT & EP_MASK))
-           ^ _castling_key(rights ^ kept)
-           ^ key_of(block + 64 * KING + king) ^ key_of(block + 64 * KING + king_to)
-           ^ key_of(block + 64 * ROOK + rook) ^ key_of(block + 64 * ROOK + rook_to))
-    state = next_state(p.state, kept, EMPTY, False)
-    return Position(p.white if black else ours, ours if black else p.black, p.pawns, p.knights, p.bishops,
-                    p.rooks & ~bit(rook) | bit(rook_to), p.queens, p.kings & ~bit(king) | bit(king_to), state, key)
-
-
-@inner(types.uint64(types.uint64, types.uint64, types.uint64, types.boolean))
-def next_state(state, rights, ep, irreversible):
-    """The packed state for the other side to move."""
-    clock = state >> CLOCK_SHIFT & CLOCK_MASK
-    clock = EMPTY if irreversible else (clock + ONE if clock < CLOCK_MASK else clock)
-    number = (state >> NUMBER_SHIFT) + (state & SIDE) & NUMBER_MASK
-    return (state & SIDE ^ SIDE) | rights << CASTLING_SHIFT | ep << EP_SHIFT | clock << CLOCK_SHIFT | number << NUMBER_SHIFT
-
-
-@inner(position_type(position_type, types.int64))
-def make(p, move):
-    """The position after a move; the move is taken to be legal."""
-    flag = move_flag(move)
-    if flag == CASTLING:
-        return _castle(p, move)
-    black = black_to_move(p)
-    kind, captured, promotion = move_kind(move), move_captured(move), move_promotion(move)
-    source, target = move_source(move), move_target(move)
-    placed = promotion if promotion else kind
-    capture_square = (target + 8 if black else target - 8) if flag == EN_PASSANT else target
-    leave, enter = bit(source), bit(target)
-    taken = when(captured != NO_KIND, bit(capture_square))
-    moved = leave | enter
-    ours, theirs = p.black if black else p.white, p.white if black else p.black
-    ours, theirs = ours ^ moved, theirs ^ taken
-
-    own_block, other_block = (SIDE_BLOCK, 0) if black else (0, SIDE_BLOCK)
-    key = (p.key ^ key_of(SIDE_KEY) ^ key_of(EP_KEYS + np.int64(p.state >> EP_SHIFT & EP_MASK))
-           ^ key_of(own_block + 64 * kind + source) ^ key_of(own_block + 64 * placed + target))
-    if captured:
-        key ^= key_of(other_block + 64 * captured + capture_square)
-    rights = castling_rights(p)
-    if rights:
-        kept = remaining_castling(rights, moved, when(kind == KING, leave), black)
-        if kept != rights:
-            key ^= _castling_key(rights ^ kept)
-            rights = kept
-    after = Position(
-        theirs if black else ours, ours if black else theirs,
-        p.pawns ^ when(kind == PAWN, leave) ^ when(placed == PAWN, enter) ^ when(captured == PAWN, taken),
-        p.knights ^ when(kind == KNIGHT, leave) ^ when(placed == KNIGHT, enter) ^ when(captured == KNIGHT, taken),
-        p.bishops ^ when(kind == BISHOP, leave) ^ when(placed == BISHOP, enter) ^ when(captured == BISHOP, taken),
-        p.rooks ^ when(kind == ROOK, leave) ^ when(placed == ROOK, enter) ^ when(captured == ROOK, taken),
-        p.queens ^ when(kind == QUEEN, leave) ^ when(placed == QUEEN, enter) ^ when(captured == QUEEN, taken),
-        p.kings ^ when(kind == KING, moved), EMPTY, key)
-    ep = EMPTY
-    if kind == PAWN and (source ^ target) == 16:
-        ep = en_passant_file(after, enter, bit((source + target) >> 1), not black)
-        key ^= key_of(EP_KEYS + np.int64(ep))
-    state = next_state(p.state, rights, ep, kind == PAWN or captured != NO_KIND)
-    return Position(after.white, after.black, after.pawns, after.knights, after.bishops, after.rooks, after.queens,
-                    after.kings, state, key)

@@ -1,4 +1,4 @@
-"""Standard algebraic notation: the legal move that a token means, and the token of a legal move."""
+"""Standard algebraic notation (SAN): parse a token into a move, write a move."""
 
 from __future__ import annotations
 
@@ -11,10 +11,9 @@ from games.chess.attacks import bishop_attacks, king_attacks, knight_attacks, ro
 from games.chess.coordinates import SQUARES
 from games.chess.fen import LETTERS, bytes_type, kind_of_letter
 from games.chess.movegen import can_castle, has_moves, in_check, moves_of, play
+from games.chess.moves import CASTLING, EN_PASSANT, make, pack_move
 from games.chess.position import (
     BISHOP,
-    CASTLING,
-    EN_PASSANT,
     FILES_MASK,
     KING,
     KNIGHT,
@@ -29,8 +28,6 @@ from games.chess.position import (
     en_passant_square,
     kind_at,
     leaves_king_hanging,
-    make,
-    pack_move,
     position_type,
 )
 from games.chess.unit import inner
@@ -43,7 +40,7 @@ FILE_A = np.uint64(0x0101010101010101)
 
 @inner(types.int64(position_type, types.boolean))
 def castling_move(p, king_side):
-    """The castling move to that side, or minus a fault."""
+    """Return the castling move to one side, or minus a fault."""
     black = black_to_move(p)
     ours, theirs = (p.black, p.white) if black else (p.white, p.black)
     king = lowest(p.kings & ours)
@@ -61,7 +58,7 @@ def castling_move(p, king_side):
 
 @inner(types.uint64(types.int64, types.int64, types.uint64))
 def piece_attacks(kind, square, occupied):
-    """Squares a knight, bishop, rook, queen or king attacks."""
+    """Return the squares a knight, bishop, rook, queen or king attacks."""
     if kind == KNIGHT:
         return knight_attacks(square)
     if kind == KING:
@@ -76,7 +73,7 @@ def piece_attacks(kind, square, occupied):
 
 @inner(types.int64(position_type, types.int64, types.int64, types.int64, types.int64))
 def piece_move(p, kind, target, file, rank):
-    """The only move of such a piece to the target, from that file and rank where not negative; or minus a fault."""
+    """Return the only move of such a piece to the target, from a file and rank unless negative; or minus a fault."""
     black = black_to_move(p)
     ours = p.black if black else p.white
     if ours & bit(target):
@@ -107,7 +104,7 @@ def piece_move(p, kind, target, file, rank):
 
 @inner(types.int64(position_type, types.int64, types.int64, types.int64, types.int64))
 def pawn_move(p, target, file, rank, promotion):
-    """The pawn move to the target, from that file and rank where not negative; or minus a fault."""
+    """Return the pawn move to the target, from a file and rank unless negative; or minus a fault."""
     black = black_to_move(p)
     ours = (p.black if black else p.white) & p.pawns
     up = -8 if black else 8
@@ -143,7 +140,7 @@ def pawn_move(p, target, file, rank, promotion):
 
 @inner(types.int64(bytes_type, types.int64, types.int64))
 def _castling_length(text, i, end):
-    """2 for O-O, 3 for O-O-O (letters or zeros), else 0."""
+    """Return 2 for O-O, 3 for O-O-O (letters or zeros), otherwise 0."""
     n = end - i
     if n != 3 and n != 5:
         return 0
@@ -158,9 +155,9 @@ def _castling_length(text, i, end):
 
 @inner(types.int64(position_type, bytes_type, types.int64, types.int64))
 def read_san(p, text, i, end):
-    """The move that text[i:end] means (SAN, long algebraic or coordinates), or minus a fault.
+    """Parse text[i:end] (SAN, long algebraic or coordinates) into a move, or minus a fault.
 
-    It is legal unless it leaves the king attacked, which the caller sees from the position after it.
+    The move is legal unless it leaves the own king attacked, which the caller must check after making it.
     """
     while end > i and (text[end - 1] == _PLUS or text[end - 1] == _MATE):
         end -= 1
@@ -207,7 +204,7 @@ def read_san(p, text, i, end):
             kind = kind_at(p, bit(source))
             if kind == NO_KIND:
                 return -faults.ILLEGAL
-            # a king that goes two squares from the e file, or onto its own rook, castles
+            # two squares from the e file, or onto the own rook: castling
             ours = p.black if black_to_move(p) else p.white
             if kind == KING and ours & bit(source) and source >> 3 == target >> 3 and castling_rights(p):
                 if ours & p.rooks & bit(target) or (file == 4 and (target_file == 6 or target_file == 2)):
@@ -220,7 +217,7 @@ def read_san(p, text, i, end):
 
 
 def san(words: np.ndarray, move: int) -> str:
-    """A legal move of the position (10,) in standard algebraic notation."""
+    """Return a legal move of a position (10,) in standard algebraic notation."""
     source, target, kind = move & 63, move >> 6 & 63, move >> 12 & 7
     captured, promotion, flag = move >> 15 & 7, move >> 18 & 7, move >> 21 & 3
     if flag == CASTLING:

@@ -1,4 +1,4 @@
-"""What the search has to know about chess, and the search built of it."""
+"""The rules of chess for the search, and the compiled search of chess."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import numpy as np
 from numba.core import types
 
 from games.bits import EMPTY
-from games.chess.exchange import exchange_reaches, exchange_value
 from games.chess.movegen import MAX_MOVES, generate, insufficient_material
+from games.chess.moves import make, move_captured, move_kind, move_promotion, move_target
 from games.chess.position import (
     CLOCK_MASK,
     CLOCK_SHIFT,
@@ -27,14 +27,10 @@ from games.chess.position import (
     halfmove_clock,
     key_of,
     load,
-    make,
-    move_captured,
-    move_kind,
-    move_promotion,
-    move_target,
     position_type,
     store,
 )
+from games.chess.see import see_reaches, see_value
 from games.chess.unit import CORE, entry, inner
 from games.search.iterate import make_search
 from games.search.rules import Rules
@@ -52,71 +48,72 @@ def _in_check(p):
 
 
 @inner(types.boolean(position_type))
-def _may_pass(p):
-    """With pawns alone, having to move is too often a burden."""
+def _null_move_allowed(p):
+    """Not with pawns alone: zugzwang is too frequent there."""
     ours = p.black if black_to_move(p) else p.white
     return ours & ~(p.pawns | p.kings) != EMPTY
 
 
 @inner(position_type(position_type))
-def _passed(p):
-    """The other side to move; earlier positions cannot come back from here."""
+def _make_null(p):
+    """Pass the move to the other side. The halfmove clock is reset: no earlier position counts as a repetition."""
     state = (p.state ^ SIDE) & ~(EP_MASK << EP_SHIFT | CLOCK_MASK << CLOCK_SHIFT)
     key = p.key ^ key_of(SIDE_KEY) ^ key_of(EP_KEYS + np.int64(p.state >> EP_SHIFT & EP_MASK))
     return Position(p.white, p.black, p.pawns, p.knights, p.bishops, p.rooks, p.queens, p.kings, state, key)
 
 
 @inner(types.int64(types.int64))
-def promise(move):
-    """Most valuable victim first, then least valuable attacker."""
+def mvv_lva(move):
+    """Order of captures and promotions: most valuable victim, then least valuable attacker; 0 for quiet moves."""
     captured, promotion = move_captured(move), move_promotion(move)
     return captured * 8 + promotion * 8 + 8 - move_kind(move) if captured | promotion else 0
 
 
 @inner(types.boolean(position_type, types.int64, types.int64))
-def _wins(p, move, least):
-    """Whether exchanges on its target win so much; promotion to less than a queen never does."""
+def _see_reaches(p, move, threshold):
+    """Whether the SEE of a move reaches the threshold; underpromotions never do."""
     promotion = move_promotion(move)
-    return (promotion == NO_KIND or promotion == QUEEN) and exchange_reaches(p, move, least)
+    return (promotion == NO_KIND or promotion == QUEEN) and see_reaches(p, move, threshold)
 
 
 @inner(types.boolean(position_type, types.int64))
-def _worth_trying(p, move):
-    return _wins(p, move, 1)
+def _see_above_zero(p, move):
+    return _see_reaches(p, move, 1)
 
 
 @inner(types.boolean(position_type, types.int64))
-def _safe(p, move):
-    return _wins(p, move, 0)
+def _see_not_negative(p, move):
+    return _see_reaches(p, move, 0)
 
 
 @inner(types.int64(types.int64))
-def _gain(move):
+def _greatest_gain(move):
     promotion = move_promotion(move)
-    won = exchange_value(move_captured(move))
-    return won + exchange_value(promotion) - exchange_value(PAWN) if promotion else won
+    won = see_value(move_captured(move))
+    return won + see_value(promotion) - see_value(PAWN) if promotion else won
 
 
 @inner(types.int64(position_type, types.int64))
-def _slot(p, move):
+def _history_index(p, move):
     return (SIDE_BLOCK if black_to_move(p) else 0) + move_kind(move) * 64 + move_target(move)
 
 
 RULES = Rules(
-    unit=CORE, position_type=position_type, words=WORDS, max_moves=MAX_MOVES, slots=2 * SIDE_BLOCK, clock_limit=100,
+    unit=CORE, position_type=position_type, words=WORDS, max_moves=MAX_MOVES, history_size=2 * SIDE_BLOCK, clock_limit=100,
     load=load, store=store, generate=generate, make=make, key=_key, in_check=_in_check, clock=halfmove_clock,
-    drawn=insufficient_material, stalemate=0, may_pass=_may_pass, passed=_passed, promise=promise,
-    worth_trying=_worth_trying, safe=_safe, gain=_gain, target=move_target, slot=_slot)
+    drawn=insufficient_material, stalemate=0, null_move_allowed=_null_move_allowed, make_null=_make_null, mvv_lva=mvv_lva,
+    see_above_zero=_see_above_zero, see_not_negative=_see_not_negative, greatest_gain=_greatest_gain, target=move_target,
+    history_index=_history_index)
 SEARCH = make_search(RULES)
 _deepen = SEARCH.deepen
 
 
 @entry(types.int64(SEARCH.contexts_type, types.int64, types.int64, SEARCH.reports_type))
 def deepen(contexts, first, last, reports):
-    """Search the first context's position from one depth to another; see games.search.iterate."""
+    """Search the position of the first context from one depth to another, see games.search.iterate."""
     return _deepen(contexts[0], first, last, reports)
 
 
 def searcher(function: int, weights: int, playing: bool, margin: float, megabytes: int = 16) -> Searcher:
-    """A search with an evaluation and weights at these addresses; see games.search.searcher."""
+    """Return a search with the evaluation and weights at these addresses, see games.search.searcher."""
     return Searcher(SEARCH.dtype, deepen, function, weights, playing, margin, megabytes)

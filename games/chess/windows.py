@@ -1,4 +1,4 @@
-"""A stream of bytes as windows that compiled parsers read, each of which says how far it got."""
+"""Feed a stream of bytes to a parser in windows; the parser returns how many bytes it used."""
 
 from __future__ import annotations
 
@@ -9,17 +9,16 @@ import numpy as np
 from games.streams import UTF8_MARK, InputError
 
 WINDOW = 1 << 20
-# a game or line longer than this is none, and a file is given up where so many bytes hold nothing that looks like one
+# the longest game or line; a file is refused after so many bytes without any
 LONGEST = 1 << 24
 
 
 def windows(name: str, stream: Iterator[bytes], parse: Callable[[np.ndarray, bool], int]) -> Iterator[int]:
-    """Feed a stream of bytes to `parse(text, final)`, which returns how many it has dealt with.
+    """Feed a stream of bytes to `parse(text, final)`, which returns the number of bytes used.
 
-    Yields the place in the stream at which each window that was parsed starts, before the next is read. Each window begins
-    with what the one before left over, and is twice as long as that: no byte is read more than a few times, however long a
-    game is. What was read before the stream fails is parsed before the InputError is raised. A game or line of more than
-    LONGEST bytes is `parse`d as if the file ended behind it; InputError if it goes on to the end of the window.
+    Yields the byte offset of each window after it was parsed. A window begins with the unused bytes of the one before and is at
+    least twice as long, so that no byte is parsed more than a few times, however long a game is. If the stream fails, the bytes
+    read so far are parsed before the InputError is raised. InputError for a game or line of more than LONGEST bytes.
     """
     held, place, ended, begun, problem = b"", 0, False, False, None
     while not ended:

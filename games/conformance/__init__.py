@@ -1,15 +1,22 @@
-"""Whether a game keeps what `games.record` and `games.contest` ask of it: checks over games played at random.
+"""Conformance checks for authors of games: does a `Game` do what `games.record` and `games.contest` specify?
 
-    from games.conformance import check_game, checks_of
+The checks play random games and test the functions of the record on their positions. Run all of them at once:
 
-    check_game(GAME)  # raises Fault, which names the game, the position and what is wrong
+    from games.conformance import check_game
 
-    @pytest.mark.parametrize("check", checks_of(GAME))  # or one test for each
-    def test_the_game_keeps_its_contract(check):
+    check_game(GAME)  # raises Fault with the name of the game, the position and the problem
+
+or as one pytest test per check:
+
+    from games.conformance import checks_of
+
+    @pytest.mark.parametrize("check", checks_of(GAME), ids=lambda check: check.__name__)
+    def test_my_game_conforms(check):
         check()
 
-With a function that gives an `Evaluation` phases and search are checked too; tests/games/test_conformance.py makes one of a
-parameter file.
+Phases and the search are checked too if the argument `evaluation` is given: a function without arguments that returns an
+`Evaluation`. tests/games/test_conformance.py shows how to make one from a parameter file. Random games depend on `seed` alone,
+so that a failure can be repeated.
 """
 
 from __future__ import annotations
@@ -24,14 +31,14 @@ __all__ = ["OUTCOMES", "Evaluation", "Fault", "check_game", "checks_of"]
 
 
 class Check:
-    """A check of one game, to be called; `__name__` says what of which."""
+    """One check of one game, a callable; `__name__` is for example `chess-start`."""
 
     def __init__(self, check: Callable[[Subject], None], subject: Subject) -> None:
         self.__name__ = f"{subject.game.name}-{check.__name__.removeprefix('check_')}"
         self._check, self._subject = check, subject
 
     def __call__(self) -> None:
-        """Raise Fault for what the game does not keep."""
+        """Run the check; raises Fault for the first violation."""
         try:
             self._check(self._subject)
         except Fault:
@@ -41,7 +48,7 @@ class Check:
 
 
 def checks_of(game: Game, evaluation: Callable[[], Evaluation] | None = None, seed: int = SEED) -> list[Check]:
-    """All checks that apply to a game."""
+    """Return the checks that apply to a game: those of its contest, evaluation and search only if it has them."""
     subject = Subject(game, evaluation, seed)
     return [Check(check, subject) for check in _applicable(game, evaluation)]
 
@@ -62,6 +69,6 @@ def _applicable(game: Game, evaluation: Callable[[], Evaluation] | None) -> Iter
 
 
 def check_game(game: Game, evaluation: Callable[[], Evaluation] | None = None, seed: int = SEED) -> None:
-    """Raise Fault for the first thing that a game does not keep."""
+    """Run all checks that apply to a game; raises Fault for the first violation."""
     for check in checks_of(game, evaluation, seed):
         check()

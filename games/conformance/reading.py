@@ -1,4 +1,4 @@
-"""Files of games: what a match writes is read back, as batches that hold together."""
+"""Checks of reading and writing: the reader returns what a match writes, in consistent batches."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ WHOLE = ReadOptions(positions="all", skip_start=0, duplicates="keep")
 
 
 def written(subject: Subject, played: Played) -> str:
-    """A game as a match writes it; one that was left off as a draw."""
+    """Return the text that a match writes for a game; an unfinished one counts as a draw."""
     outcome, end = (0, PLIES) if played.result is None else (played.result, RULES)
     loser = None if not outcome else int(outcome > 0)
     return subject.game.contest.text(PlayedGame(played.line, played.moves, 0, [], [], outcome, end, loser))
 
 
 def read(subject: Subject, text: str, options: ReadOptions) -> tuple[list[PositionBatch], ReadReport, list[str]]:
-    """What the game's reader makes of a file with this text."""
+    """Read a file with this text: batches, report and notes."""
     report, notes = ReadReport(), []
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"games{subject.game.suffixes[0]}"
@@ -37,7 +37,7 @@ def read(subject: Subject, text: str, options: ReadOptions) -> tuple[list[Positi
 
 
 def check_batches(subject: Subject, batches: list[PositionBatch], report: ReadReport) -> None:
-    """Batches hold together, and the report is of them."""
+    """Shapes, dtypes and ranges of batches, and their agreement with the report."""
     used = 0
     for batch in batches:
         n, games = len(batch.positions), len(batch.first)
@@ -52,7 +52,7 @@ def check_batches(subject: Subject, batches: list[PositionBatch], report: ReadRe
         subject.expect(((batch.outcomes >= low) & (batch.outcomes <= high)).all(), None,
                        f"outcomes {np.unique(batch.outcomes)}, expected {low} to {high}")
         subject.expect((np.diff(batch.numbers) > 0).all() and batch.numbers[0] > 0, None,
-                       f"numbers of games are {batch.numbers.tolist()}, expected to rise from 1")
+                       f"numbers of games are {batch.numbers.tolist()}, expected increasing numbers from 1")
         used += games
     found = sum(len(batch.positions) for batch in batches)
     subject.expect((report.used, report.positions) == (used, found), None,
@@ -62,19 +62,20 @@ def check_batches(subject: Subject, batches: list[PositionBatch], report: ReadRe
 
 
 def per_game(batches: list[PositionBatch], name: str) -> list[np.ndarray]:
-    """The rows of a batch's positions or outcomes, game by game."""
+    """Split the positions or outcomes of batches by game."""
     return [part for batch in batches for part in np.split(getattr(batch, name), batch.first[1:])]
 
 
 def check_written_games(subject: Subject) -> None:
-    """A file of games gives their positions and outcomes; whoever wrote them, a match or a reader, they are the same."""
+    """Positions, outcomes and numbers of written games are read back unchanged."""
     batches, report, notes = read(subject, "".join(written(subject, played) for played in subject.played), WHOLE)
     subject.expect((report.used, notes) == (len(subject.played), []), None,
                    f"{report.used} of {len(subject.played)} games were read back: {'; '.join(notes)}")
     rows = zip(subject.played, per_game(batches, "positions"), per_game(batches, "outcomes"), strict=True)
     for played, positions, outcomes in rows:
         alike = positions.shape == played.line.shape and np.array_equal(positions, played.line)
-        subject.expect(alike, played.line[-1], f"of {len(played.line)} positions of a game {len(positions)} others came back")
+        subject.expect(alike, played.line[-1],
+                       f"the {len(positions)} positions read back differ from the {len(played.line)} of the game")
         subject.expect((outcomes == (played.result or 0)).all(), played.line[-1],
                        f"outcome {outcomes[:1]}, expected {played.result or 0}")
     numbers = [number for batch in batches for number in batch.numbers]
@@ -82,7 +83,7 @@ def check_written_games(subject: Subject) -> None:
 
 
 def check_choices(subject: Subject) -> None:
-    """Which positions are taken: from where, to where, how many of a game; the default takes some of those."""
+    """`skip_start`, `skip_end` and `per_game` select positions, and the same seed selects the same ones."""
     text = "".join(written(subject, played) for played in subject.played)
     lines = [played.line for played in subject.played]
 
@@ -100,17 +101,17 @@ def check_choices(subject: Subject) -> None:
     for line, rows, same in zip(lines, per_game(some, "positions"), per_game(again, "positions"), strict=True):
         met = {words.tobytes() for words in line}
         subject.expect(len(rows) == min(3, len(line)) and all(words.tobytes() in met for words in rows), line[-1],
-                       f"three positions of a game were wanted, found {len(rows)}, or some that are not of it")
-        subject.expect(np.array_equal(rows, same), line[-1], "the same seed draws other positions")
+                       f"per_game=3 takes {len(rows)} positions, or some that are not of the game")
+        subject.expect(np.array_equal(rows, same), line[-1], "the same seed selects other positions")
 
 
 def check_duplicates(subject: Subject) -> None:
-    """A game that comes again has its identity and its opening; where duplicates are dropped it is counted as one."""
+    """A repeated game has the same identity and opening, and counts once if duplicates are dropped."""
     text = "".join(written(subject, played) for played in subject.played)
     once, twice = (np.concatenate([[batch.identities, batch.openings] for batch in read(subject, content, WHOLE)[0]], axis=1)
                    for content in (text, 2 * text))
     subject.expect(np.array_equal(np.hstack([once, once]), twice), None,
-                   "a game that comes again has another identity or opening")
+                   "a repeated game has another identity or opening")
     different = len({(played.line.tobytes(), tuple(played.moves)) for played in subject.played})
     subject.expect(len(set(once[0].tolist())) == different, None,
                    f"{len(set(once[0].tolist()))} identities of {different} different games")
@@ -120,17 +121,17 @@ def check_duplicates(subject: Subject) -> None:
 
 
 def check_broken_off(subject: Subject) -> None:
-    """A game that was broken off is written, and read as undecided."""
+    """An unfinished game is written, and read as undecided."""
     played = max(subject.played, key=lambda played: len(played.moves))
     half = len(played.moves) // 2
     game = PlayedGame(played.line[:half + 1], played.moves[:half], 0, [], [], None, PLIES)
     _, report, notes = read(subject, subject.game.contest.text(game), WHOLE)
     subject.expect((report.games, report.undecided, notes) == (1, 1, []), played.line[half],
-                   f"a game that was broken off is not read as undecided: {report}, {notes}")
+                   f"an unfinished game is not read as undecided: {report}, {notes}")
 
 
 def check_openings(subject: Subject) -> None:
-    """The games of a file can be openings: their moves are legal from where they begin."""
+    """The games of a file can serve as openings: starts and moves are those of the games."""
     notes: list[str] = []
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"games{subject.game.suffixes[0]}"

@@ -1,4 +1,4 @@
-"""Positions, moves, names, results: what a game says of itself."""
+"""Checks of the rules: start, texts, names of moves, plies, results, pictures, turns."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from games.conformance.subject import GAMES, OUTCOMES, PLIES, Fault, Subject
 
 NO_MOVES = ("", "?", "no move")
 NO_POSITIONS = ("", "?", "no position at all")
-NAMED, SHOWN = 250, 200  # positions whose moves are all tried, and that are drawn
-MOST_NAMES = 100  # of other positions, tried in each of these
+NAMED, SHOWN = 250, 200  # positions for the checks of all moves, and of pictures
+MOST_NAMES = 100  # names of moves of other positions that each position is tested with
 
 
 def check_start(subject: Subject) -> None:
-    """The start is an array of the game's own words, given anew each time."""
+    """`start` returns a new array (words,) of uint64 each time."""
     one, other = subject.game.start(), subject.game.start()
     subject.expect((one.shape, one.dtype) == ((subject.game.words,), np.uint64), None,
                    f"start() has shape {one.shape} of {one.dtype}, expected ({subject.game.words},) of uint64")
@@ -25,7 +25,7 @@ def check_start(subject: Subject) -> None:
 
 
 def check_text(subject: Subject) -> None:
-    """A position is the one that its text says, and what is no text of a position is refused."""
+    """`position` inverts `text`, and refuses texts that are not a position."""
     game = subject.game
     for words in subject.positions:
         text = game.text(words)
@@ -38,7 +38,7 @@ def check_text(subject: Subject) -> None:
 
 
 def check_names(subject: Subject) -> None:
-    """Every legal move has a name of its own in its position, by which it is found again; other names are refused."""
+    """Names of legal moves are unique in their position; `move_named` inverts them and refuses other names."""
     game, met = subject.game, set()
     for words in subject.some(NAMED):
         moves = game.legal_moves(words)
@@ -64,7 +64,7 @@ def check_names(subject: Subject) -> None:
 
 
 def check_plies(subject: Subject) -> None:
-    """Each move is one ply more."""
+    """`plies` grows by one with each move."""
     for played in subject.played:
         plies = np.asarray(subject.game.plies(played.line))
         subject.expect(plies.shape == (len(played.line),) and plies.dtype.kind in "iu", played.line[-1],
@@ -74,7 +74,7 @@ def check_plies(subject: Subject) -> None:
 
 
 def check_play(subject: Subject) -> None:
-    """A move gives a new position and leaves the old one as it is."""
+    """`play` returns a new position and does not change its argument."""
     game = subject.game
     for words in subject.some(NAMED):
         for move in game.legal_moves(words):
@@ -87,7 +87,7 @@ def check_play(subject: Subject) -> None:
 
 
 def check_result(subject: Subject) -> None:
-    """A game goes on while nothing is decided, and then there are moves; its result is one of OUTCOMES."""
+    """`result` is None exactly while the game continues, and then there are legal moves; otherwise it is one of OUTCOMES."""
     for played in subject.played:
         for end in range(1, len(played.line) + 1):
             words, result = played.line[end - 1], subject.game.result(list(played.line[:end]))
@@ -102,7 +102,7 @@ def check_result(subject: Subject) -> None:
 
 
 def check_pictures(subject: Subject) -> None:
-    """Every position can be shown."""
+    """`draw` returns text, `picture` well-formed SVG."""
     game = subject.game
     for words in subject.some(SHOWN):
         subject.expect(game.draw(words).strip(), words, "draw gives nothing")
@@ -115,7 +115,7 @@ def check_pictures(subject: Subject) -> None:
 
 
 def check_turns(subject: Subject) -> None:
-    """The players take turns, and the first one begins."""
+    """The players alternate, and the first one begins."""
     second = subject.game.contest.second_to_move
     for played in subject.played:
         turns = [second(words) for words in played.line]

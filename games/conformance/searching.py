@@ -1,4 +1,4 @@
-"""Phases, evaluations, and what a search finds with them."""
+"""Checks of phases, evaluations and the search."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ SEARCHED = 12  # positions
 
 
 def check_phases(subject: Subject) -> None:
-    """Phases lie within their bounds, evaluations are finite."""
+    """Phases are within bounds, evaluations are finite."""
     phase, evaluation = subject.evaluation.phase_of(subject.positions), subject.evaluation.evaluate(subject.positions)
     for words, p, value in zip(subject.positions, phase, evaluation, strict=True):
         subject.expect(0 <= p <= subject.evaluation.phases, words, f"phase {p}, expected 0 to {subject.evaluation.phases}")
@@ -19,9 +19,8 @@ def check_phases(subject: Subject) -> None:
 
 
 def check_search(subject: Subject) -> None:
-    """An exact search leaves its line alone and finds a legal move, whose value is that of the position at the end of its
-    variation; two plies deep that of the best of the moves, each answered by a search of one ply; a playing one too finds a
-    legal move."""
+    """Both modes of the search find legal moves and do not change their argument. The value of an exact search is the static
+    evaluation at the end of its PV; at depth 2 it is the best value over all moves, each searched one ply deep."""
     game, evaluation = subject.game, subject.evaluation
     exact, playing = (game.searcher(evaluation.function, evaluation.weights, kind, 0.0, 1) for kind in (False, True))
     goes_on = [words for words in subject.positions if game.result([words]) is None]
@@ -35,36 +34,37 @@ def check_search(subject: Subject) -> None:
         subject.expect(np.array_equal(words, before), words, "a search changes its line")
         shallow, deep = (exact.search([words], Limits(depth=depth)) for depth in (1, 2))
         for depth, found in ((1, shallow), (2, deep)):
-            expected = value_of_variation(subject, words, found, depth)
+            expected = value_of_pv(subject, words, found, depth)
             subject.expect(found.value == expected, words,
-                           f"depth {depth}: the search's value is {found.value}, that of its variation {expected}")
+                           f"depth {depth}: the search returns {found.value}, the end of its PV has {expected}")
         best = max(value_of_reply(subject, exact, words, move) for move in moves)
-        subject.expect(worth(deep) == best, words, f"depth 2: the search finds {worth(deep)}, the best of its moves has {best}")
+        subject.expect(comparable(deep) == best, words,
+                       f"depth 2: the search returns {comparable(deep)}, its best move has {best}")
 
 
-def worth(found: Found) -> float:
-    """The value of a search; infinite for a win or a loss, whose distance does not matter here."""
+def comparable(found: Found) -> float:
+    """Return the value of a search; infinite for a win or loss, at any distance."""
     return found.value if found.win_in is None else np.inf * np.sign(found.win_in)
 
 
-def value_of_variation(subject: Subject, words: np.ndarray, found: Found, depth: int) -> float:
-    """What the end of a variation is worth to the side to move in the position searched."""
+def value_of_pv(subject: Subject, words: np.ndarray, found: Found, depth: int) -> float:
+    """Return the static value at the end of the PV, for the side to move in the position searched."""
     game, line = subject.game, [words]
-    for move in found.variation:
-        subject.expect(move in game.legal_moves(line[-1]), words, f"depth {depth}: move {move} of the variation is illegal")
+    for move in found.pv:
+        subject.expect(move in game.legal_moves(line[-1]), words, f"depth {depth}: move {move} of the PV is illegal")
         line.append(game.play(line[-1], move, None))
     result, sign = game.result(line), -1 if game.contest.second_to_move(words) else 1
     if result is not None:
         return found.value if result and sign * result == np.sign(found.win_in or 0) else 0.0
-    subject.expect(len(found.variation) >= depth, words, f"depth {depth}: the variation has {len(found.variation)} moves")
+    subject.expect(len(found.pv) >= depth, words, f"depth {depth}: the PV has {len(found.pv)} moves")
     return sign * float(subject.evaluation.evaluate(line[-1][None])[0])
 
 
 def value_of_reply(subject: Subject, searcher: Searcher, words: np.ndarray, move: int) -> float:
-    """What a move is worth to the side that plays it, by a search of one ply behind it; infinite for a win or a loss."""
+    """Return the value of a move for its player, by a search of the next ply; infinite for a win or loss."""
     game = subject.game
     after = game.play(words, move, None)
     result = game.result([words, after])
     if result is None:
-        return -worth(searcher.search([after], Limits(depth=1)))
+        return -comparable(searcher.search([after], Limits(depth=1)))
     return (-np.inf if game.contest.second_to_move(words) else np.inf) * result if result else 0.0

@@ -1,4 +1,4 @@
-"""What is checked: a game, games of it that were played at random, and how a complaint is made."""
+"""The subject of the checks: a game and random games of it; and the exception that reports a violation."""
 
 from __future__ import annotations
 
@@ -11,18 +11,19 @@ import numpy as np
 
 from games.record import Game
 
-OUTCOMES = (-1, 0, 1)  # of a game, for the first player
-GAMES, PLIES = 12, 400  # played at random
+OUTCOMES = (-1, 0, 1)  # results for the first player
+GAMES, PLIES = 12, 400  # random games, and the longest
 SEED = 1
 
 
 class Fault(AssertionError):
-    """What a game does not keep: names the game and the position."""
+    """A violation of the interface; the message names the game and the position."""
 
 
 class Evaluation(NamedTuple):
-    """A compiled evaluation: addresses of the function and of its weights, for searches; the same from Python, positions
-    (n, words) to centipawns (n,) for the first player; and of positions the phase (n,), 0 to `phases`."""
+    """A compiled evaluation: addresses of the function and of its packed weights, for searches; `evaluate`, the same function
+    from Python, from positions (n, words) to centipawns (n,) for the first player; `phase_of`, from positions to phases (n,)
+    between 0 and `phases`."""
 
     function: int
     weights: int
@@ -32,7 +33,7 @@ class Evaluation(NamedTuple):
 
 
 class Played(NamedTuple):
-    """A game played at random: positions (n + 1, words), n moves, and the result, None where it was left off."""
+    """A random game: positions (n + 1, words), n moves, and the result, None for a game stopped after PLIES plies."""
 
     line: np.ndarray
     moves: list[int]
@@ -41,7 +42,7 @@ class Played(NamedTuple):
 
 @dataclass(frozen=True)
 class Subject:
-    """A game, games of it that were played at random, and how positions are evaluated."""
+    """A game under test, random games of it, and optionally an evaluation."""
 
     game: Game
     make_evaluation: Callable[[], Evaluation] | None = None
@@ -49,12 +50,12 @@ class Subject:
 
     @cached_property
     def evaluation(self) -> Evaluation:
-        """Made when a check first asks for it: it may have to be compiled."""
+        """The evaluation, made at its first use because it may have to be compiled."""
         return self.make_evaluation()
 
     @cached_property
     def played(self) -> list[Played]:
-        """The same for the same seed."""
+        """Random games, the same for the same seed."""
         random, found = np.random.default_rng(self.seed), []
         for _ in range(GAMES):
             line, moves = [self.game.start()], []
@@ -68,11 +69,11 @@ class Subject:
 
     @cached_property
     def positions(self) -> np.ndarray:
-        """(n, words) all that were met, each once."""
+        """(n, words) the distinct positions of the random games."""
         return np.unique(np.concatenate([played.line for played in self.played]), axis=0)
 
     def some(self, number: int) -> np.ndarray:
-        """Of all positions met, at least so many if there are."""
+        """Return a sample of the positions: at least `number` if there are that many."""
         return self.positions[::max(1, len(self.positions) // number)]
 
     def expect(self, condition: object, words: np.ndarray | None, what: str) -> None:
@@ -81,7 +82,7 @@ class Subject:
             raise Fault(f"{self.game.name}: {what}" + ("" if words is None else f"; position {self.game.text(words)!r}"))
 
     def accepts(self, call: Callable[[], object], words: np.ndarray, what: str) -> object:
-        """What the call gives; Fault if it raises ValueError."""
+        """Return the result of the call; Fault if it raises ValueError."""
         try:
             return call()
         except ValueError as problem:

@@ -1,10 +1,11 @@
-"""Principal variation search, fail-soft.
+"""Principal variation search (PVS), fail-soft, in two modes.
 
-Two modes. *Exact*: the value is that of plain minimax with quiescence at its leaves, and the principal variation is
-whole: its leaf's static value is the root's. The table then cuts only where it cannot matter, off the principal
-variation and where no earlier position can come back: elsewhere a value depends on the way that led there. *Playing*
-adds what makes a search deep: null move, reductions of late moves, extension of checks, and pruning near the leaves by
-the static value.
+*Exact*: the value equals plain minimax with quiescence at the leaves, and the PV is complete: the static evaluation of its
+leaf is the value of the root. Transposition table cutoffs happen only in null-window nodes from which no earlier position can
+recur; elsewhere a value depends on the path to the position.
+
+*Playing*: adds null move pruning, late move reductions, check extensions, internal iterative reductions, reverse futility
+pruning, and late move, futility and SEE pruning near the leaves.
 """
 
 from __future__ import annotations
@@ -21,39 +22,41 @@ from games.search.harvest import make_harvest
 from games.search.memory import word_at
 from games.search.quiescence import Quiescence
 from games.search.rules import Rules
-from games.search.table import EXACT, LOWER, NONE, UPPER, decides, known_depth, known_move, known_value, look_up, remember
+from games.search.transposition import EXACT, LOWER, NONE, UPPER, tt_cutoff, tt_depth, tt_move, tt_probe, tt_store, tt_value
 
-FIRST, GOOD, KILLER, BAD = 1 << 30, 1 << 28, 1 << 27, -(1 << 28)  # scores that order moves: known best, noisy, ...
-WORTH_LIMIT = 1 << 14
+# scores for move ordering; captures add MVV-LVA, other quiet moves have their history score
+HASH_MOVE, GOOD_CAPTURE, KILLER, BAD_CAPTURE = 1 << 30, 1 << 28, 1 << 27, -(1 << 28)
+HISTORY_LIMIT = 1 << 14
 ORDER_SHIFT = np.uint64(40)  # leaves 24 bits of a hash
-CYCLE = 4  # plies of the shortest way back to a position
+SHORTEST_CYCLE = 4  # plies after which a position can recur at the earliest
 
-# what playing leaves out; depths are those still to search, found by playing against itself
-STATIC_DEPTH = 6  # up to here a static value that is a margin per ply above beta is believed
-PASS_DEPTH = 3  # from here on the other side may move twice, and if that does not help it the position is good enough
-UNKNOWN_DEPTH = 4  # from here on a position without a known move is searched one ply less
-QUIET_DEPTH = 4  # up to here quiet moves are left out that come late or that a margin per ply does not help
-NOISY_DEPTH = 3  # up to here moves that lose material are left out
-REDUCED_DEPTH, REDUCED_MOVE = 3, 3  # from this depth and this move on searched less deep at first
+# Selectivity of the playing mode. Depths are remaining depths; the values were found by self-play.
+REVERSE_FUTILITY_DEPTH = 6  # up to this depth: return the static evaluation if it exceeds beta by a margin per ply
+NULL_MOVE_DEPTH = 3  # from this depth: null move pruning
+IIR_DEPTH = 4  # from this depth: internal iterative reduction, one ply less without a hash move
+QUIET_PRUNING_DEPTH = 4  # up to this depth: late move pruning and futility pruning of quiet moves
+SEE_PRUNING_DEPTH = 3  # up to this depth: prune captures with a negative SEE
+LMR_DEPTH, LMR_MOVE = 3, 3  # late move reductions: from this depth and this move number
 
 
 def make_alphabeta(rules: Rules, quiescence: Quiescence) -> Callable:
-    """The search of a game: search(c, ply, depth, alpha, beta) -> value of stack[ply], for the side to move."""
+    """Build the search of a game: search(c, ply, depth, alpha, beta) -> value of stack[ply] for the side to move."""
     inner, position_type = rules.unit.inner, rules.position_type
     load, store, generate, make, key_of = rules.load, rules.store, rules.generate, rules.make, rules.key
-    in_check, clock_of, drawn, promise, safe, slot = (rules.in_check, rules.clock, rules.drawn, rules.promise, rules.safe,
-                                                      rules.slot)
-    may_pass, passed, clock_limit, stalemate = rules.may_pass, rules.passed, rules.clock_limit, rules.stalemate
-    context_type, evaluate, follow, quiesce = quiescence[:4]
+    in_check, drawn, stalemate, clock_of, clock_limit = (rules.in_check, rules.drawn, rules.stalemate, rules.clock,
+                                                         rules.clock_limit)
+    mvv_lva, see_not_negative, history_index = rules.mvv_lva, rules.see_not_negative, rules.history_index
+    null_move_allowed, make_null = rules.null_move_allowed, rules.make_null
+    context_type, evaluate, update_pv, quiesce = quiescence[:4]
     harvest = make_harvest(rules, quiescence)
     number = types.int64
 
     @inner(types.boolean(context_type, number, number))
-    def repeated(c, ply, clock):
-        """Whether the position at this ply stood before, in the search or in the game."""
-        now = c.before + ply
+    def is_repetition(c, ply, clock):
+        """Whether the position at this ply occurred before, in the search or in the game."""
+        now = c.root_index + ply
         key = c.keys[now]
-        back = CYCLE
+        back = SHORTEST_CYCLE
         while back <= clock and back <= now:
             if c.keys[now - back] == key:
                 return True
@@ -61,78 +64,78 @@ def make_alphabeta(rules: Rules, quiescence: Quiescence) -> Callable:
         return False
 
     @inner(types.void(context_type, position_type, number, number, number))
-    def score_moves(c, p, ply, n, known):
-        """Give each move a score by which they are tried."""
+    def score_moves(c, p, ply, n, hash_move):
+        """Score the moves for ordering: hash move, captures by SEE and MVV-LVA, killers, quiet moves by history."""
         first, second = c.killers[ply, 0], c.killers[ply, 1]
         for i in range(n):
             move = np.int64(c.moves[ply, i])
-            value = promise(move)
-            if move == known:
-                score = np.int64(FIRST)
+            value = mvv_lva(move)
+            if move == hash_move:
+                score = np.int64(HASH_MOVE)
             elif value > 0:
-                score = (GOOD if safe(p, move) else BAD) + value
+                score = (GOOD_CAPTURE if see_not_negative(p, move) else BAD_CAPTURE) + value
             elif move == first:
                 score = np.int64(KILLER + 1)
             elif move == second:
                 score = np.int64(KILLER)
             else:
-                score = c.worth[slot(p, move)]
-            if ply == 0 and c.root_depth == 1 and c.seed != EMPTY:  # in any order: the first of equals will be chosen
-                score = np.int64(mix(c.seed ^ c.keys[c.before] ^ np.uint64(move)) >> ORDER_SHIFT)
-            c.scores[ply, i] = score
+                score = c.history[history_index(p, move)]
+            if ply == 0 and c.root_depth == 1 and c.seed != EMPTY:  # random order: the first of equal moves becomes the best
+                score = np.int64(mix(c.seed ^ c.keys[c.root_index] ^ np.uint64(move)) >> ORDER_SHIFT)
+            c.move_scores[ply, i] = score
 
     @inner(number(context_type, number, number, number))
-    def pick(c, ply, i, n):
-        """Bring the move with the highest score among the i-th to the n-th to place i and return it."""
+    def pick_move(c, ply, i, n):
+        """Selection sort, one step: swap the highest-scored of moves i to n - 1 to place i and return it."""
         best = i
-        most = c.scores[ply, i]
+        most = c.move_scores[ply, i]
         for k in range(i + 1, n):
-            if c.scores[ply, k] > most:
-                best, most = k, c.scores[ply, k]
+            if c.move_scores[ply, k] > most:
+                best, most = k, c.move_scores[ply, k]
         move = c.moves[ply, best]
         c.moves[ply, best] = c.moves[ply, i]
-        c.scores[ply, best] = c.scores[ply, i]
+        c.move_scores[ply, best] = c.move_scores[ply, i]
         c.moves[ply, i] = move
-        c.scores[ply, i] = most
+        c.move_scores[ply, i] = most
         return np.int64(move)
 
     @inner(types.void(context_type, position_type, number, number, number, number))
-    def reward(c, p, ply, i, depth, move):
-        """A quiet move cut: try it earlier elsewhere, and those that were tried before it later."""
+    def update_history(c, p, ply, i, depth, move):
+        """Reward the quiet move that caused a beta cutoff: killers and history; penalize the quiet moves tried before it."""
         if c.killers[ply, 0] != move:
             c.killers[ply, 1] = c.killers[ply, 0]
             c.killers[ply, 0] = move
-        bonus = min(depth * depth * 16, WORTH_LIMIT // 8)
-        place = slot(p, move)
-        c.worth[place] += bonus - c.worth[place] * bonus // WORTH_LIMIT
+        bonus = min(depth * depth * 16, HISTORY_LIMIT // 8)
+        place = history_index(p, move)
+        c.history[place] += bonus - c.history[place] * bonus // HISTORY_LIMIT
         for k in range(i):
             other = np.int64(c.moves[ply, k])
-            if promise(other) == 0:
-                place = slot(p, other)
-                c.worth[place] -= bonus + c.worth[place] * bonus // WORTH_LIMIT
+            if mvv_lva(other) == 0:
+                place = history_index(p, other)
+                c.history[place] -= bonus + c.history[place] * bonus // HISTORY_LIMIT
 
     @inner(types.boolean(context_type))
-    def must_stop(c):
+    def should_stop(c):
         if c.nodes >= c.node_limit or (c.nodes & 1023 == 0 and word_at(c.stop, 0) != EMPTY):
-            c.stopped = c.root_depth > 1  # the first depth is finished in any case: there must be a move
+            c.stopped = c.root_depth > 1  # depth 1 is always completed, so that there is a move
         return c.stopped != 0
 
     @inner(number(context_type, number, number, number, number))
     def search(c, ply, depth, alpha, beta):
         """Fail-soft value of stack[ply] for the side to move, `depth` plies deep; 0 once the search must stop.
 
-        Where the window is open, the moves to its leaf go to variations[ply].
+        In PV nodes (an open window) the moves to the leaf go to pv[ply].
         """
         row = c.stack[ply]
         p = load(row)
-        c.lengths[ply] = 0
+        c.pv_lengths[ply] = 0
         clock = clock_of(p)
         key = key_of(p)
-        c.keys[c.before + ply] = key
+        c.keys[c.root_index + ply] = key
         if ply > 0:
-            if must_stop(c):
+            if should_stop(c):
                 return 0
-            if drawn(p) or repeated(c, ply, clock):
+            if drawn(p) or is_repetition(c, ply, clock):
                 c.nodes += 1
                 return 0
         check = in_check(p)
@@ -141,30 +144,30 @@ def make_alphabeta(rules: Rules, quiescence: Quiescence) -> Callable:
         if (depth <= 0 or ply >= MAX_PLY) and (clock_limit == 0 or clock < clock_limit):
             return quiesce(c, ply, 0, alpha, beta)
         c.nodes += 1
-        way_matters = not playing and clock + depth >= CYCLE
-        open_window = beta - alpha > 1
-        entry = look_up(c.table, c.table_mask, key)
-        if entry and not open_window and not way_matters and (
-                known_depth(entry) >= depth if playing else known_depth(entry) == depth) and decides(entry, ply, alpha, beta):
-            return known_value(entry, ply)
-        known = known_move(entry)
+        path_dependent = not playing and clock + depth >= SHORTEST_CYCLE
+        pv_node = beta - alpha > 1
+        entry = tt_probe(c.tt, c.tt_mask, key)
+        if entry and not pv_node and not path_dependent and (
+                tt_depth(entry) >= depth if playing else tt_depth(entry) == depth) and tt_cutoff(entry, ply, alpha, beta):
+            return tt_value(entry, ply)
+        hash_move = tt_move(entry)
 
-        static = np.int64(-INFINITE)
+        static_eval = np.int64(-INFINITE)
         if playing and not check:
-            static = evaluate(c, key, row)
-            if not open_window and abs(beta) < DECIDED:
-                if depth <= STATIC_DEPTH and static - c.margin * depth >= beta:
-                    return static
-                if depth >= PASS_DEPTH and static >= beta and c.line[ply - 1] != 0 and may_pass(p):
-                    store(c.stack[ply + 1], passed(p))
-                    c.line[ply] = 0
-                    less = 3 + depth // 4 + min((static - beta) // (2 * c.margin), 2)
-                    value = -search(c, ply + 1, depth - 1 - less, -beta, -beta + 1)
+            static_eval = evaluate(c, key, row)
+            if not pv_node and abs(beta) < DECIDED:
+                if depth <= REVERSE_FUTILITY_DEPTH and static_eval - c.margin * depth >= beta:
+                    return static_eval
+                if depth >= NULL_MOVE_DEPTH and static_eval >= beta and c.path[ply - 1] != 0 and null_move_allowed(p):
+                    store(c.stack[ply + 1], make_null(p))
+                    c.path[ply] = 0
+                    reduction = 3 + depth // 4 + min((static_eval - beta) // (2 * c.margin), 2)
+                    value = -search(c, ply + 1, depth - 1 - reduction, -beta, -beta + 1)
                     if c.stopped:
                         return 0
                     if value >= beta:
                         return beta if value > DECIDED else value
-            if known == 0 and depth >= UNKNOWN_DEPTH:
+            if hash_move == 0 and depth >= IIR_DEPTH:
                 depth -= 1
 
         moves = c.moves[ply]
@@ -173,34 +176,35 @@ def make_alphabeta(rules: Rules, quiescence: Quiescence) -> Callable:
             return ply - MATE if check else np.int64(stalemate) * (MATE - ply)
         if clock_limit and clock >= clock_limit and ply > 0:
             return 0
-        score_moves(c, p, ply, n, known)
-        best, best_move, lowest = np.int64(-INFINITE), np.int64(0), alpha
-        quiets = 0
+        score_moves(c, p, ply, n, hash_move)
+        best, best_move, alpha_before = np.int64(-INFINITE), np.int64(0), alpha
+        quiet_count = 0
         for i in range(n):
-            move = pick(c, ply, i, n)
-            quiet = promise(move) == 0
-            quiets += quiet
+            move = pick_move(c, ply, i, n)
+            quiet = mvv_lva(move) == 0
+            quiet_count += quiet
             after = make(p, move)
-            tame = playing and i > 0 and not check and c.scores[ply, i] < KILLER and not in_check(after)
-            if tame and best > -DECIDED and not open_window:
-                if depth <= QUIET_DEPTH and quiet and (
-                        quiets > 4 + 2 * depth * depth or static + c.margin * (depth + 1) <= alpha):
+            reducible = playing and i > 0 and not check and c.move_scores[ply, i] < KILLER and not in_check(after)
+            if reducible and best > -DECIDED and not pv_node:
+                if depth <= QUIET_PRUNING_DEPTH and quiet and (
+                        quiet_count > 4 + 2 * depth * depth or static_eval + c.margin * (depth + 1) <= alpha):
                     continue
-                if depth <= NOISY_DEPTH and c.scores[ply, i] < 0 and not quiet:
+                if depth <= SEE_PRUNING_DEPTH and c.move_scores[ply, i] < 0 and not quiet:
                     continue
             store(c.stack[ply + 1], after)
-            c.line[ply] = move
+            c.path[ply] = move
             if i == 0:
                 value = -search(c, ply + 1, depth - 1, -beta, -alpha)
             else:
-                less = np.int64(0)
-                if tame and depth >= REDUCED_DEPTH and i >= REDUCED_MOVE:
-                    less = c.reductions[min(depth, 63), min(i, 63)]
-                    if open_window and less > 0:
-                        less -= 1
-                    less = max(0, min(less - c.scores[ply, i] // (WORTH_LIMIT // 2) if quiet else less, depth - 2))
-                value = -search(c, ply + 1, depth - 1 - less, -alpha - 1, -alpha)
-                if less > 0 and value > alpha and not c.stopped:
+                reduction = np.int64(0)
+                if reducible and depth >= LMR_DEPTH and i >= LMR_MOVE:
+                    reduction = c.reductions[min(depth, 63), min(i, 63)]
+                    if pv_node and reduction > 0:
+                        reduction -= 1
+                    by_history = c.move_scores[ply, i] // (HISTORY_LIMIT // 2) if quiet else np.int64(0)
+                    reduction = max(0, min(reduction - by_history, depth - 2))
+                value = -search(c, ply + 1, depth - 1 - reduction, -alpha - 1, -alpha)
+                if reduction > 0 and value > alpha and not c.stopped:
                     value = -search(c, ply + 1, depth - 1, -alpha - 1, -alpha)
                 if value > alpha and value < beta and not c.stopped:
                     value = -search(c, ply + 1, depth - 1, -beta, -alpha)
@@ -210,17 +214,17 @@ def make_alphabeta(rules: Rules, quiescence: Quiescence) -> Callable:
                 best = value
                 if value > alpha:
                     best_move = move
-                    if open_window:
-                        follow(c, ply, move)
+                    if pv_node:
+                        update_pv(c, ply, move)
                     alpha = value
                     if value >= beta:
                         if quiet:
-                            reward(c, p, ply, i, depth, move)
+                            update_history(c, p, ply, i, depth, move)
                         break
-        bound = UPPER if best <= lowest else (LOWER if best >= beta else EXACT)
+        bound = UPPER if best <= alpha_before else (LOWER if best >= beta else EXACT)
         if c.harvest_room:
             harvest(c, ply, depth, key, check, bound, best)
-        remember(c.table, c.table_mask, key, best_move, min(depth, MAX_DEPTH), NONE if way_matters else bound, best, ply)
+        tt_store(c.tt, c.tt_mask, key, best_move, min(depth, MAX_DEPTH), NONE if path_dependent else bound, best, ply)
         return best
 
     return search

@@ -1,4 +1,4 @@
-"""How long to think: from what a clock shows to where a search ends."""
+"""Time management: from a player's clock to the limits of a search."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from dataclasses import dataclass
 
 from games.search.searcher import Limits
 
-SHORTEST = 0.001  # seconds; a search is not worth less, however little time there is
-HORIZON = 30  # moves that the time is shared among where no time control is nearer
-PATIENCE = 4  # times its share that one move may take
-LARGEST_PART = 0.7  # of the time left that one move may take
-BEGIN = 0.55  # of the share: after it the next depth, about as long as all before it, would not be completed in time
+SHORTEST = 0.001  # seconds; the minimum for a search, however little time is left
+HORIZON = 30  # moves to divide the time by if no time control comes earlier
+PATIENCE = 4  # hard limit: a multiple of the move's share
+LARGEST_PART = 0.7  # hard limit: a fraction of the time left
+BEGIN = 0.55  # soft limit: a fraction of the share, because the next depth takes about as long as all before it
 
 
 @dataclass(frozen=True)
 class Clock:
-    """A player's clock when the player is to move, in seconds."""
+    """The clock of the player to move, in seconds."""
 
     remaining: float
     increment: float = 0.0  # after each move
@@ -23,7 +23,7 @@ class Clock:
 
 
 def limits_of(clock: Clock, overhead: float) -> Limits:
-    """When to stop thinking: `enough` is the usual end, `seconds` the last moment.
+    """Return the time limits of a move: `soft_seconds` for starting another depth, `seconds` as the hard limit.
 
     `overhead`: seconds that each move loses between the clock and the search.
     """
@@ -31,9 +31,9 @@ def limits_of(clock: Clock, overhead: float) -> Limits:
     usable = clock.remaining + clock.increment * (moves - 1) - overhead * (moves + 1)
     share = usable / moves
     seconds = max(SHORTEST, min(PATIENCE * share, LARGEST_PART * clock.remaining, clock.remaining - overhead))
-    return Limits(seconds=seconds, enough=min(seconds, max(SHORTEST, BEGIN * share)))
+    return Limits(seconds=seconds, soft_seconds=min(seconds, max(SHORTEST, BEGIN * share)))
 
 
 def limits_of_move(seconds: float, overhead: float) -> Limits:
-    """Think for so long about this move; of a time shorter than the overhead, half."""
+    """Return the hard limit for a fixed time per move: the time less the overhead, but at least half of the time."""
     return Limits(seconds=max(SHORTEST, seconds - overhead, seconds / 2))

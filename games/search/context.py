@@ -1,4 +1,4 @@
-"""The memory of one search: one record, so that compiled functions hand on a single pointer."""
+"""The memory of one search: a single record, so that compiled functions pass one pointer."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ MAX_DEPTH = 60
 QUIESCENCE_LIMIT = 30  # plies of quiescence
 MAX_PLY = 128  # below the root, extensions included
 ROWS = MAX_PLY + QUIESCENCE_LIMIT + 2
-LINE = 1024  # positions of the game up to the root that may come back
-CACHED = 1 << 15  # evaluations kept
+LINE = 1024  # positions of the game up to the root that are kept for repetitions
+CACHED = 1 << 15  # entries of the evaluation cache
 
-UNIT = 256  # steps per centipawn of every value here and of the evaluation functions
-MATE = 1 << 30  # value of winning now; of winning in n plies: MATE - n
-DECIDED = MATE - 1024  # beyond this a value is a win
-LARGEST = 1 << 29  # no evaluation is taken for more
+UNIT = 256  # steps per centipawn: values of the search and of evaluation functions are whole steps
+MATE = 1 << 30  # value of a win on the board; a win in n plies is MATE - n
+DECIDED = MATE - 1024  # a value above this is a forced win
+LARGEST = 1 << 29  # evaluations are clamped to this
 INFINITE = (1 << 31) - 1
 
 
@@ -25,48 +25,48 @@ ADDRESS = object if jit.PLAIN else np.int64  # plain Python has the function its
 
 
 def context_dtype(rules: Rules) -> np.dtype:
-    """One search's memory as a record. Values are in steps of 1/256 centipawn, for the side to move."""
+    """The record of one search. Values are in steps of 1/256 centipawn, for the side to move."""
     return np.dtype([
         ("function", ADDRESS), ("weights", ADDRESS),  # addresses of the evaluation and its weights
-        ("table", np.int64), ("table_mask", np.int64),  # address of the transposition table, entries less one
-        ("cache", np.int64),  # address of the cache of evaluations
-        ("stop", np.int64),  # address of a word that is set to stop the search
+        ("tt", np.int64), ("tt_mask", np.int64),  # address of the transposition table, number of entries minus one
+        ("eval_cache", np.int64),  # address of the evaluation cache
+        ("stop", np.int64),  # address of the word that stops the search when set
         ("nodes", np.int64), ("node_limit", np.int64), ("stopped", np.int64), ("root_depth", np.int64),
-        ("playing", np.int64),  # prunes and reduces; else every value is exact
-        ("margin", np.int64),  # what a small advantage is worth: by so much pruning misses at most, a ply
-        ("seed", np.uint64),  # chooses among equal moves at the root; 0: the first
+        ("playing", np.int64),  # 1: prune and reduce, 0: exact values
+        ("margin", np.int64),  # a small advantage, the unit of pruning margins and aspiration windows
+        ("seed", np.uint64),  # random choice among equal moves at the root; 0: the first
         ("harvest", np.int64), ("harvest_room", np.int64), ("harvested", np.int64),  # see games.search.harvest
-        ("harvest_depth", np.int64),  # of the iteration that keeps
-        ("before", np.int64),  # positions of the game before the root in `keys`
+        ("harvest_depth", np.int64),  # iteration in which nodes are recorded
+        ("root_index", np.int64),  # index of the root in `keys`, behind the positions of the game
         ("keys", np.uint64, LINE + ROWS),
-        ("line", np.int64, ROWS),  # moves from the root to the position searched
+        ("path", np.int64, ROWS),  # moves from the root to the current node; 0 is a null move
         ("killers", np.int64, (ROWS, 2)),
-        ("worth", np.int64, rules.slots),
+        ("history", np.int64, rules.history_size),
         ("reductions", np.int64, (64, 64)),
-        ("lengths", np.int64, ROWS),
-        ("variations", np.uint32, (ROWS, ROWS)),  # principal variation from each ply on
+        ("pv_lengths", np.int64, ROWS),
+        ("pv", np.uint32, (ROWS, ROWS)),  # triangular PV table
         ("stack", np.uint64, (ROWS, rules.words)),
         ("moves", np.uint32, (ROWS, rules.max_moves)),
-        ("scores", np.int32, (ROWS, rules.max_moves)),
+        ("move_scores", np.int32, (ROWS, rules.max_moves)),
     ], align=True)
 
 
 class Context:
-    """The memory of a search or of quiescence alone; compiled functions take `records` (1,)."""
+    """The memory of a search, or of quiescence alone; compiled functions take `records`, a record array of length 1."""
 
     def __init__(self, dtype: np.dtype, function: int = 0, weights: int = 0) -> None:
         self.records = np.zeros(1, dtype)
         if jit.PLAIN:
             self.records = self.records.view(np.recarray)
         self._cache, self._stop = np.zeros(2 * CACHED, np.uint64), np.zeros(1, np.uint64)
-        self.records["cache"], self.records["stop"] = self._cache.ctypes.data, self._stop.ctypes.data
+        self.records["eval_cache"], self.records["stop"] = self._cache.ctypes.data, self._stop.ctypes.data
         self.bind(function, weights)
 
     def bind(self, function: int, weights: int) -> None:
-        """Evaluate by the function and the weights at these addresses."""
+        """Evaluate with the function and the weights at these addresses."""
         self.records[0]["function"], self.records[0]["weights"] = function, weights
         self._cache[:] = 0
 
     def stop(self, yes: bool) -> None:
-        """Make the search that runs in another thread return soon, or let the next one run."""
+        """Ask the search in another thread to return soon (True), or allow the next one (False)."""
         self._stop[0] = yes

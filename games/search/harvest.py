@@ -1,8 +1,8 @@
-"""What a search found out about the positions inside its tree, for learning from all of them.
+"""Records of the nodes of a search tree, for learning from all of them (TreeStrap).
 
-A row of words for each: the position, its value, and a word that holds, from bit 0: the bound (2 bits, as in
-`games.search.table`), whether the position is quiet (1), whether the other side than at the root is to move (1), the
-depth. Values are in steps for the side to move.
+One row of words per node: the position, its value in steps for the side to move, and a word of facts. That word holds, from
+bit 0: the bound (2 bits, as in `games.search.transposition`), whether the position is quiet (1), whether the ply is odd, so
+that the other side than at the root is to move (1), and the depth.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from games.search.memory import put_word
 from games.search.quiescence import Quiescence
 from games.search.rules import Rules
 
-VALUE, FACTS, MORE = 0, 1, 2  # words behind the position; their number
+VALUE, FACTS, MORE = 0, 1, 2  # words after the position, and their number
 BOUND_MASK, QUIET, ODD, DEPTH_SHIFT = 3, 4, 8, 4
 
 
 def make_harvest(rules: Rules, quiescence: Quiescence) -> Callable[..., Any]:
-    """harvest(c, ply, depth, key, check, bound, value): keep what is known about stack[ply], if there is room."""
+    """Build harvest(c, ply, depth, key, check, bound, value), which records the node stack[ply] while there is room."""
     evaluate, quiesce, words = quiescence.evaluate, quiescence.quiesce, rules.words
     number = types.int64
 
@@ -32,10 +32,10 @@ def make_harvest(rules: Rules, quiescence: Quiescence) -> Callable[..., Any]:
             return
         row, quiet = c.stack[ply], np.int64(0)
         if not check:
-            static = evaluate(c, key, row)
-            length, nodes = c.lengths[ply], c.nodes
-            quiet = np.int64(QUIET if quiesce(c, ply, 0, static, static + 1) == static else 0)
-            c.lengths[ply], c.nodes = length, nodes
+            static_eval = evaluate(c, key, row)
+            length, nodes = c.pv_lengths[ply], c.nodes
+            quiet = np.int64(QUIET if quiesce(c, ply, 0, static_eval, static_eval + 1) == static_eval else 0)
+            c.pv_lengths[ply], c.nodes = length, nodes
         place = c.harvested * (words + MORE)
         for i in range(words):
             put_word(c.harvest, place + i, row[i])

@@ -1,4 +1,4 @@
-"""Iterative deepening: search one ply deeper at a time, each time in a window around the value found before."""
+"""Iterative deepening with aspiration windows."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from games.search.context import DECIDED, INFINITE, context_dtype
 from games.search.quiescence import Quiescence, make_quiescence
 from games.search.rules import Rules
 
-VALUE, NODES, LENGTH, VARIATION = range(4)  # what a row of reports holds; the moves follow
+VALUE, NODES, LENGTH, PV = range(4)  # columns of a row of reports; from PV on, the moves of the PV
 
 
 class Search(NamedTuple):
-    """The search of a game: functions on a context, for compiled code."""
+    """The compiled search of a game: functions on a search context."""
 
     dtype: np.dtype
     context_type: Any
@@ -36,35 +36,35 @@ def make_search(rules: Rules) -> Search:
     inner, number = rules.unit.inner, types.int64
 
     @inner(number(context_type, number, number))
-    def around(c, depth, value):
-        """Search the root in a window around the value expected, wider where it lies outside."""
+    def aspiration_search(c, depth, value):
+        """Search the root in a window around the expected value; widen the window while the value falls outside."""
         if depth < 4 or abs(value) > DECIDED:
             return search(c, 0, depth, -INFINITE, INFINITE)
-        width = c.margin // 3
-        low, high = value - width, value + width
+        half_width = c.margin // 3
+        low, high = value - half_width, value + half_width
         while True:
             value = search(c, 0, depth, low, high)
             if c.stopped != 0 or low < value < high:
                 return value
-            width *= 4
+            half_width *= 4
             if value <= low:
-                low = -INFINITE if width > 64 * c.margin else value - width
+                low = -INFINITE if half_width > 64 * c.margin else value - half_width
             else:
-                high = INFINITE if width > 64 * c.margin else value + width
+                high = INFINITE if half_width > 64 * c.margin else value + half_width
 
     @inner(number(context_type, number, number, reports_type))
     def deepen(c, first, last, reports):
         value = reports[first - 1, VALUE]
         for depth in range(first, last + 1):
             c.root_depth = depth
-            value = around(c, depth, value)
+            value = aspiration_search(c, depth, value)
             if c.stopped != 0:
                 return depth - 1
             reports[depth, VALUE] = value
             reports[depth, NODES] = c.nodes
-            reports[depth, LENGTH] = c.lengths[0]
-            for i in range(c.lengths[0]):
-                reports[depth, VARIATION + i] = np.int64(c.variations[0, i])
+            reports[depth, LENGTH] = c.pv_lengths[0]
+            for i in range(c.pv_lengths[0]):
+                reports[depth, PV + i] = np.int64(c.pv[0, i])
         return last
 
     return Search(context_dtype(rules), context_type, types.Array(context_type, 1, "C"), reports_type, quiescence, deepen)

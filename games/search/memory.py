@@ -1,4 +1,4 @@
-"""Words of memory at an address, for tables whose size is chosen when the program runs."""
+"""Read and write words at an address, for tables whose size is chosen at run time."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ def _write(builder, values):
 
 @jit.intrinsic(types.uint64, (types.int64, types.int64), _read)
 def word_at(address, index):
-    """The word `index` places behind an address."""
+    """Return the word at `index` in an array at an address."""
     return np.uint64(ctypes.c_uint64.from_address(int(address) + 8 * int(index)).value)
 
 
 @jit.intrinsic(types.uint64, (types.int64, types.int64, types.uint64), _write)
 def put_word(address, index, value):
-    """Write a word `index` places behind an address; returns it."""
+    """Write a word at `index` in an array at an address; returns it."""
     ctypes.c_uint64.from_address(int(address) + 8 * int(index)).value = int(value)
     return value

@@ -1,4 +1,4 @@
-"""Quiescence: noisy moves, or answers to a check, until the position is quiet."""
+"""Quiescence search: captures and promotions that win material, and check evasions, until the position is quiet."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from games.search.context import CACHED, DECIDED, INFINITE, LARGEST, MATE, QUIES
 from games.search.memory import put_word, word_at
 from games.search.rules import Rules
 
-CHAIN_PLIES = 6  # below this only answers on the square just entered are searched: wild positions would grow without end
-ANSWER_PLIES = 2  # a check is answered by every move this far below the root of quiescence, beyond it by noisy moves alone
+RECAPTURE_PLIES = 6  # from this ply of quiescence only recaptures are searched, which bounds the tree of wild positions
+EVASION_PLIES = 2  # up to this ply of quiescence all evasions of a check are searched, beyond it noisy moves alone
 
 
 class Quiescence(NamedTuple):
@@ -23,10 +23,10 @@ class Quiescence(NamedTuple):
 
     context_type: Any
     evaluate: Any  # c, key, row of the position -> value for the side to move
-    follow: Any  # c, ply, move: the principal variation from this ply on
-    quiesce: Any  # c, ply, plies of quiescence before, alpha, beta -> value
+    update_pv: Any  # c, ply, move: the PV from this ply is this move and the PV of the next ply
+    quiesce: Any  # c, ply, plies into quiescence, alpha, beta -> value
     is_quiet: Any  # c -> bool: stack[0] is not in check and its value is its static evaluation
-    resolve: Any  # c -> bool: stack[0] becomes its own leaf; False if the game is over there
+    resolve: Any  # c -> bool: replace stack[0] by the leaf of its PV; False if the value is a win or a loss
 
 
 def _call(builder, values):
@@ -43,11 +43,11 @@ def evaluate_at(function, weights, words):
 
 
 def make_quiescence(rules: Rules) -> Quiescence:
-    """Quiescence search for a game."""
+    """Build the quiescence search of a game."""
     inner = rules.unit.inner
     load, store, generate, make, key_of = rules.load, rules.store, rules.generate, rules.make, rules.key
-    in_check, promise, worth_trying = rules.in_check, rules.promise, rules.worth_trying
-    target, gain = rules.target, rules.gain
+    in_check, mvv_lva, see_above_zero = rules.in_check, rules.mvv_lva, rules.see_above_zero
+    target, greatest_gain = rules.target, rules.greatest_gain
     context_type = types.int64 if jit.PLAIN else numba.from_dtype(context_dtype(rules))
     words_type = types.Array(types.uint64, 1, "C")
     number = types.int64
@@ -55,19 +55,19 @@ def make_quiescence(rules: Rules) -> Quiescence:
     @inner(number(context_type, types.uint64, words_type))
     def evaluate(c, key, row):
         place = (np.int64(key) & (CACHED - 1)) << 1
-        if word_at(c.cache, place) == key:
-            return np.int64(word_at(c.cache, place + 1))
+        if word_at(c.eval_cache, place) == key:
+            return np.int64(word_at(c.eval_cache, place + 1))
         value = max(-LARGEST, min(LARGEST, evaluate_at(c.function, c.weights, row)))
-        put_word(c.cache, place, key)
-        put_word(c.cache, place + 1, np.uint64(value))
+        put_word(c.eval_cache, place, key)
+        put_word(c.eval_cache, place + 1, np.uint64(value))
         return value
 
     @inner(number(types.Array(types.uint32, 1, "C"), number, number))
-    def pick(moves, i, n):
-        """Bring the most promising of moves[i:n] to i and return it."""
-        best, most = i, promise(np.int64(moves[i]))
+    def pick_move(moves, i, n):
+        """Selection sort, one step: swap the move of moves[i:n] with the highest MVV-LVA to place i and return it."""
+        best, most = i, mvv_lva(np.int64(moves[i]))
         for k in range(i + 1, n):
-            value = promise(np.int64(moves[k]))
+            value = mvv_lva(np.int64(moves[k]))
             if value > most:
                 best, most = k, value
         chosen = moves[best]
@@ -76,25 +76,25 @@ def make_quiescence(rules: Rules) -> Quiescence:
         return np.int64(chosen)
 
     @inner(types.void(context_type, number, number))
-    def follow(c, ply, move):
-        """The principal variation from this ply on is this move and what follows below."""
-        n = c.lengths[ply + 1]
-        c.variations[ply, 0] = move
+    def update_pv(c, ply, move):
+        """Set the PV of this ply: the move, then the PV of the next ply."""
+        n = c.pv_lengths[ply + 1]
+        c.pv[ply, 0] = move
         for i in range(n):
-            c.variations[ply, i + 1] = c.variations[ply + 1, i]
-        c.lengths[ply] = n + 1
+            c.pv[ply, i + 1] = c.pv[ply + 1, i]
+        c.pv_lengths[ply] = n + 1
 
     @inner(number(context_type, number, number, number, number))
     def quiesce(c, ply, depth, alpha, beta):
         """Fail-soft value of the position stack[ply] for the side to move, `depth` plies into quiescence.
 
-        Where the window is open, the moves to its leaf go to variations[ply].
+        In an open window the moves to the leaf go to pv[ply].
         """
         c.nodes += 1
         row = c.stack[ply]
         p = load(row)
-        c.lengths[ply] = 0
-        check = depth <= ANSWER_PLIES and in_check(p)
+        c.pv_lengths[ply] = 0
+        check = depth <= EVASION_PLIES and in_check(p)
         best = np.int64(-INFINITE)
         if not check or depth == QUIESCENCE_LIMIT:
             best = evaluate(c, key_of(p), row)
@@ -105,27 +105,27 @@ def make_quiescence(rules: Rules) -> Quiescence:
         n = generate(p, not check, moves)
         if check and n == 0:
             return ply - MATE
-        static = best
-        entered = target(c.line[ply - 1]) if ply > 0 else -1
+        static_eval = best
+        last_target = target(c.path[ply - 1]) if ply > 0 else -1
         for i in range(n):
-            move = pick(moves, i, n)
-            if depth >= CHAIN_PLIES and target(move) != entered:
+            move = pick_move(moves, i, n)
+            if depth >= RECAPTURE_PLIES and target(move) != last_target:
                 continue
             if not check:
-                most = static + gain(move) * UNIT + 2 * c.margin
+                most = static_eval + greatest_gain(move) * UNIT + 2 * c.margin
                 if c.playing and most <= alpha:
                     best = max(best, most)
                     continue
-                if not worth_trying(p, move):
+                if not see_above_zero(p, move):
                     continue
             store(c.stack[ply + 1], make(p, move))
-            c.line[ply] = move
+            c.path[ply] = move
             value = -quiesce(c, ply + 1, depth + 1, -beta, -alpha)
             if value > best:
                 best = value
                 if value > alpha:
                     if beta - alpha > 1:
-                        follow(c, ply, move)
+                        update_pv(c, ply, move)
                     alpha = value
                     if value >= beta:
                         break
@@ -138,18 +138,18 @@ def make_quiescence(rules: Rules) -> Quiescence:
             return False
         moves = c.moves[0]
         for i in range(generate(p, True, moves)):
-            if worth_trying(p, np.int64(moves[i])):
-                static = evaluate(c, key_of(p), c.stack[0])
-                return quiesce(c, 0, 0, static, static + 1) == static
+            if see_above_zero(p, np.int64(moves[i])):
+                static_eval = evaluate(c, key_of(p), c.stack[0])
+                return quiesce(c, 0, 0, static_eval, static_eval + 1) == static_eval
         return True  # nothing to search
 
     @inner(types.boolean(context_type))
     def resolve(c):
         value = quiesce(c, 0, 0, -INFINITE, INFINITE)
         p = load(c.stack[0])
-        for i in range(c.lengths[0]):
-            p = make(p, np.int64(c.variations[0, i]))
+        for i in range(c.pv_lengths[0]):
+            p = make(p, np.int64(c.pv[0, i]))
         store(c.stack[0], p)
         return abs(value) < DECIDED
 
-    return Quiescence(context_type, evaluate, follow, quiesce, is_quiet, resolve)
+    return Quiescence(context_type, evaluate, update_pv, quiesce, is_quiet, resolve)

@@ -1,4 +1,4 @@
-"""What a search has to know about a game: compiled functions of its core."""
+"""The interface between the search and the rules of a game: compiled functions of its core."""
 
 from __future__ import annotations
 
@@ -8,31 +8,31 @@ from games.jit import Unit
 
 
 class Rules(NamedTuple):
-    """The rules of a game for the search. `p` is a position as a value, moves are int64, never 0.
+    """The rules of a game for the search. `p` is a position as a value; moves are int64, never 0.
 
-    A move is noisy if quiescence may try it: then `promise` is above zero, and higher for what should be tried first.
+    A move is noisy if its `mvv_lva` is above zero: quiescence may search it. All other moves are quiet.
     """
 
     unit: Unit
     position_type: Any
     words: int  # of a position in an array
     max_moves: int
-    slots: int  # of the table of what quiet moves were worth
-    clock_limit: int  # plies without progress after which the game is drawn; 0: no such rule
+    history_size: int  # entries of the history table
+    clock_limit: int  # halfmove clock at which the game is drawn; 0: no such rule
     load: Any  # words -> p
     store: Any  # words, p
     generate: Any  # p, noisy only?, row of uint32 -> number of moves written
     make: Any  # p, move -> p
     key: Any  # p -> uint64
-    in_check: Any  # p -> bool: must the side to move answer a threat to lose at once?
-    clock: Any  # p -> plies without progress: an earlier position may come back only within these
-    drawn: Any  # p -> bool: a draw whatever is played
-    stalemate: Any  # value, for the side to move, of having no move and no check: -1, 0 or 1
-    may_pass: Any  # p -> bool: passing would be worse than the best move
-    passed: Any  # p -> p with the other side to move
-    promise: Any  # move -> int64
-    worth_trying: Any  # p, move -> bool: a noisy move that quiescence searches
-    safe: Any  # p, move -> bool: a noisy move that loses nothing at once
-    gain: Any  # move -> centipawns that it wins at most, at the usual values
-    target: Any  # move -> where it goes
-    slot: Any  # p, move -> place in the table of what quiet moves were worth
+    in_check: Any  # p -> bool: must the side to move parry an immediate loss?
+    clock: Any  # p -> halfmove clock: plies since the last irreversible move; only positions since then can recur
+    drawn: Any  # p -> bool: a dead draw
+    stalemate: Any  # result for the side to move without a legal move and not in check: -1, 0 or 1
+    null_move_allowed: Any  # p -> bool: zugzwang is unlikely, so that null move pruning is sound
+    make_null: Any  # p -> p after a null move
+    mvv_lva: Any  # move -> int64: order of noisy moves, most valuable victim first, then least valuable attacker; 0: quiet
+    see_above_zero: Any  # p, move -> bool: SEE of a noisy move above zero; quiescence searches these
+    see_not_negative: Any  # p, move -> bool: SEE of a noisy move at least zero
+    greatest_gain: Any  # move -> centipawns that it can win, for delta pruning
+    target: Any  # move -> target square
+    history_index: Any  # p, move -> index into the history table

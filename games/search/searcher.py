@@ -1,4 +1,4 @@
-"""A search ready to use: its memory, what limits it, and what it found."""
+"""A search for use from Python: limits in, result out."""
 
 from __future__ import annotations
 
@@ -11,44 +11,44 @@ import numpy as np
 
 from games.search.context import DECIDED, LINE, MATE, MAX_DEPTH, ROWS, UNIT, Context
 from games.search.harvest import MORE
-from games.search.iterate import LENGTH, NODES, VALUE, VARIATION
+from games.search.iterate import LENGTH, NODES, PV, VALUE
 
 UNLIMITED = 1 << 62
-SAMPLED = 1000  # entries of the table looked at to tell how full it is
+SAMPLED = 1000  # entries of the transposition table that `hashfull` samples
 
 
 @dataclass(frozen=True)
 class Limits:
-    """Where a search ends: at a depth, a number of nodes, a time; the first that is reached."""
+    """Limits of a search: depth, nodes, time; whichever is reached first."""
 
     depth: int = MAX_DEPTH
     nodes: int = UNLIMITED
-    seconds: float | None = None  # stop, wherever the search is
-    enough: float | None = None  # begin no further depth after so long
+    seconds: float | None = None  # hard time limit
+    soft_seconds: float | None = None  # soft time limit: start no further depth after it
 
 
 @dataclass(frozen=True)
 class Found:
-    """What a search found: values are for the side to move."""
+    """The result of a search, for the side to move."""
 
     value: float  # centipawns
-    win_in: int | None  # plies to a forced win, or minus those to a loss
-    variation: tuple[int, ...]  # principal variation, into quiescence
+    win_in: int | None  # plies to a forced win, or minus the plies to a forced loss
+    pv: tuple[int, ...]  # principal variation, including the moves of quiescence
     depth: int
     nodes: int
     seconds: float
 
     @property
     def move(self) -> int | None:
-        """The best move; None if there is no move."""
-        return self.variation[0] if self.variation else None
+        """The best move; None if there is no legal move."""
+        return self.pv[0] if self.pv else None
 
 
 class Searcher:
-    """One search's memory. Use one in each thread; searching releases the GIL.
+    """A search with its memory. Use one per thread; searching releases the GIL.
 
-    `playing`: prune and reduce as in `games.search.alphabeta`; else values are exact. `margin`: centipawns, what pruning
-    takes for a small advantage.
+    `playing`: prune and reduce, see `games.search.alphabeta`; otherwise values are exact. `margin`: a small advantage in
+    centipawns, the unit of pruning margins and aspiration windows.
     """
 
     def __init__(self, dtype: np.dtype, deepen: Callable, function: int, weights: int, playing: bool, margin: float,
@@ -56,37 +56,37 @@ class Searcher:
         self._memory = Context(dtype, function, weights)
         self._context = c = self._memory.records
         self._deepen = deepen
-        self._reports = np.zeros((MAX_DEPTH + 1, VARIATION + ROWS), np.int64)
+        self._reports = np.zeros((MAX_DEPTH + 1, PV + ROWS), np.int64)
         c["playing"], c["margin"] = playing, round(margin * UNIT)
         depths = np.log(np.maximum(np.arange(64), 1))
         c["reductions"] = (0.5 + np.outer(depths, depths) / 2.3).astype(np.int64)
-        self.weights: np.ndarray | None = None  # whoever binds an array by its address keeps it alive here
+        self.weights: np.ndarray | None = None  # keeps alive the array whose address is bound
         self.resize(megabytes)
         self.harvest(0)
 
     def bind(self, function: int, weights: int) -> None:
-        """Evaluate by the function and the weights at these addresses from now on."""
+        """Evaluate with the function and the weights at these addresses from now on."""
         self._memory.bind(function, weights)
 
     def resize(self, megabytes: int) -> None:
-        """A transposition table of at most so many megabytes, empty."""
+        """Allocate an empty transposition table of at most so many megabytes."""
         entries = 1 << max(10, (megabytes << 20 >> 4).bit_length() - 1)
         self._table = np.zeros(2 * entries, np.uint64)
-        self._context["table"], self._context["table_mask"] = self._table.ctypes.data, entries - 1
+        self._context["tt"], self._context["tt_mask"] = self._table.ctypes.data, entries - 1
 
     def clear(self) -> None:
-        """Forget everything that was found before."""
+        """Clear the transposition table, killers and history."""
         self._table[:] = 0
         self._context["killers"] = 0
-        self._context["worth"] = 0
+        self._context["history"] = 0
 
     def choose_by(self, seed: int) -> None:
-        """Choose among moves that are equally good one ply deep by this number; 0: the first."""
+        """Seed the random choice among root moves of equal value at depth 1; 0: the first of them."""
         self._context["seed"] = seed
 
     def harvest(self, room: int, iteration: int | None = None) -> None:
-        """Keep what searches find out about the first `room` positions of their trees, in the iteration of this depth or
-        else of the search's own. In the first one the tree has the root alone, above quiescence."""
+        """Record the first `room` nodes of each search, in the iteration of this depth, by default the last one. At depth 1
+        the tree above quiescence is the root alone."""
         width = self._context["stack"].shape[2] + MORE
         self._kept = np.zeros((room, width), np.uint64)
         self._context["harvest"], self._context["harvest_room"] = self._kept.ctypes.data, room
@@ -94,33 +94,33 @@ class Searcher:
 
     @property
     def kept(self) -> np.ndarray:
-        """(n, words + MORE) what the last search found out; see games.search.harvest. Valid until the next one."""
+        """(n, words + MORE) nodes recorded by the last search, see games.search.harvest. Valid until the next search."""
         return self._kept[:int(self._context[0]["harvested"])]
 
     def stop(self) -> None:
-        """Make the search that runs in another thread return soon."""
+        """Ask the search in another thread to return soon."""
         self._memory.stop(True)
 
     @property
-    def full(self) -> float:
-        """Share of the table in use."""
+    def hashfull(self) -> float:
+        """Fraction of the transposition table in use, from a sample."""
         return float(np.count_nonzero(self._table[:2 * SAMPLED:2])) / min(SAMPLED, len(self._table) // 2)
 
-    def place(self, line: Sequence[np.ndarray]) -> None:
-        """Make the last position of a line the root, and the others those that may come back."""
+    def set_root(self, line: Sequence[np.ndarray]) -> None:
+        """Make the last position of a line the root; the others count for repetitions."""
         words = np.asarray(line[-LINE:])
-        self._context["before"] = len(words) - 1
+        self._context["root_index"] = len(words) - 1
         self._context["keys"][0, :len(words)] = words[:, -1]
         self._context["stack"][0, 0] = words[-1]
 
     def search(self, line: Sequence[np.ndarray], limits: Limits,
                report: Callable[[Found], None] | None = None) -> Found:
-        """Search the last position of a line; the earlier ones are those that may come back.
+        """Search the last position of a line; the earlier positions count for repetitions.
 
         `report` is called after each depth.
         """
         started = time.monotonic()
-        self.place(line)
+        self.set_root(line)
         c = self._context
         c["nodes"], c["node_limit"], c["stopped"] = 0, limits.nodes, 0
         c["killers"], c["harvested"], c["harvest_depth"] = 0, 0, self._iteration or limits.depth
@@ -131,35 +131,35 @@ class Searcher:
             timer.daemon = True
             timer.start()
         try:
-            depth = self._through(limits, started, report)
+            depth = self._deepen_within(limits, started, report)
         finally:
             if timer:
                 timer.cancel()
         return self._found(depth, started)
 
-    def _through(self, limits: Limits, started: float, report: Callable[[Found], None] | None) -> int:
-        """Depth by depth; returns the last one completed."""
+    def _deepen_within(self, limits: Limits, started: float, report: Callable[[Found], None] | None) -> int:
+        """Search depth by depth; returns the last depth completed."""
         last = min(limits.depth, MAX_DEPTH)
-        if report is None and limits.enough is None:
+        if report is None and limits.soft_seconds is None:
             return self._deepen(self._context, 1, last, self._reports)
         for depth in range(1, last + 1):
             if self._deepen(self._context, depth, depth, self._reports) < depth:
                 return depth - 1
             if report:
                 report(self._found(depth, started))
-            if limits.enough is not None and time.monotonic() - started >= limits.enough:
+            if limits.soft_seconds is not None and time.monotonic() - started >= limits.soft_seconds:
                 return depth
         return last
 
     def _found(self, depth: int, started: float) -> Found:
         row, c = self._reports[depth], self._context[0]
-        variation = row[VARIATION:VARIATION + row[LENGTH]]
-        # the depth that was broken off had found something better or confirmed it; an exact value is that of a whole depth
-        if c["stopped"] and c["playing"] and c["lengths"][0]:
-            variation = c["variations"][0, :c["lengths"][0]]
+        pv = row[PV:PV + row[LENGTH]]
+        # a playing search that was stopped also uses its incomplete depth: that found a better move or confirmed the old one
+        if c["stopped"] and c["playing"] and c["pv_lengths"][0]:
+            pv = c["pv"][0, :c["pv_lengths"][0]]
         value = int(row[VALUE])
         win_in = None
         if abs(value) > DECIDED:
             win_in = MATE - value if value > 0 else -MATE - value
-        return Found(value / UNIT, win_in, tuple(int(move) for move in variation), depth,
+        return Found(value / UNIT, win_in, tuple(int(move) for move in pv), depth,
                      int(c["nodes"] if c["stopped"] else row[NODES]), time.monotonic() - started)

@@ -1,6 +1,6 @@
-"""Reading games: text, one game a line, its result and then the squares played: `1-0 b2 a1 c1 a3 a2 b1 c2`.
+"""Read games from text files, one per line, a result and then the squares played: `1-0 b2 a1 c1 a3 a2 b1 c2`.
 
-Results are 1-0, 0-1, 1/2-1/2 and, for a game that was not finished, *. What follows a # is a comment.
+Results are 1-0, 0-1, 1/2-1/2 and, for an unfinished game, *. Comments start with #.
 """
 
 from collections.abc import Callable, Iterator
@@ -18,7 +18,7 @@ OPENING_PLIES = 3
 
 
 def parse(result: str, names: list[str]) -> np.ndarray:
-    """The positions (plies + 1, 2) of a game; ValueError(kind of fault, details) if it breaks the rules."""
+    """Return the positions (plies + 1, 2) of a game; ValueError(kind of fault, details) if it is not valid."""
     if result not in RESULTS:
         raise ValueError("unknown result", f"{result[:20]!r}, expected {', '.join(RESULTS)}")
     line = [np.zeros(WORDS, np.uint64)]
@@ -32,12 +32,12 @@ def parse(result: str, names: list[str]) -> np.ndarray:
 
 
 def hashed(names: list[str]) -> np.uint64:
-    """A name for a game or an opening: a hash of its moves."""
+    """Hash the moves of a game or an opening."""
     return np.frombuffer(blake2b(" ".join(names).encode(), digest_size=8).digest(), np.uint64)[0]
 
 
 def choose(line: np.ndarray, options: ReadOptions, seed: np.uint64) -> np.ndarray:
-    """Those of a game's positions that the options ask for; "auto" spares the end, which no search evaluates."""
+    """Select the wanted positions of a game; "auto" leaves out the final one, which no search evaluates."""
     ended = options.positions == "auto" and outcome(line[-1]) != GOES_ON
     kept = line[options.skip_start:max(0, len(line) - max(options.skip_end, ended))]
     if options.per_game and len(kept) > options.per_game:
@@ -62,7 +62,7 @@ def read(source: str, options: ReadOptions, report: ReadReport, note: Callable[[
         except ValueError as fault:
             where = f"{source}:{number}: {' '.join(fault.args)}"
             if options.strict:
-                raise InputError(f"{where}; mend it, or leave out --strict to skip such games") from None
+                raise InputError(f"{where}; fix it, or leave out --strict to skip such games") from None
             note(f"{where}; game skipped")
             report.bad += 1
             report.faults[fault.args[0]] = report.faults.get(fault.args[0], 0) + 1
@@ -70,7 +70,7 @@ def read(source: str, options: ReadOptions, report: ReadReport, note: Callable[[
         if result == "*":
             report.undecided += 1
         elif options.min_elo:
-            report.below_elo += 1  # no player has a rating here
+            report.below_elo += 1  # games have no ratings
         elif options.duplicates != "keep" and identity in seen:
             report.duplicate_games += 1
         else:

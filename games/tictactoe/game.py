@@ -1,4 +1,4 @@
-"""Tic-tac-toe as a record of functions, and its notation."""
+"""Tic-tac-toe as a record of functions; its notation."""
 
 import re
 
@@ -11,7 +11,7 @@ from games.tictactoe.files import NAMES, read
 
 
 def position(text: str) -> np.ndarray:
-    """The position that a text such as `x.o/.x./... o` shows: rows from the top, whose move it is; ValueError."""
+    """Parse a text such as `x.o/.x./... o`: rows from the top, side to move; ValueError if it is not a position."""
     if not re.fullmatch(r"[xo.]{3}/[xo.]{3}/[xo.]{3} [xo]", text):
         raise ValueError(f"{text!r} is no position, expected three rows and whose move it is, such as 'x.o/.x./... o'")
     board, mover = "".join(reversed(text[:-2].split("/"))), "xo".index(text[-1])
@@ -22,37 +22,38 @@ def position(text: str) -> np.ndarray:
 
 
 def text(words: np.ndarray) -> str:
-    """A position as text, see `position`."""
+    """Return a position as text, see `position`."""
     x, o = (int(word) for word in words)
     board = "".join(".xo"[(x >> square & 1) + 2 * (o >> square & 1)] for square in range(rules.SQUARES))
     return f"{board[6:]}/{board[3:6]}/{board[:3]} {'xo'[x.bit_count() - o.bit_count()]}"
 
 
 def result(line: list[np.ndarray]) -> int | None:
-    """Result for x of a line of positions; None while the game goes on."""
+    """Return the result for x of a line of positions; None while the game continues."""
     found = rules.outcome(line[-1])
     return None if found == rules.GOES_ON else found
 
 
 def move_named(words: np.ndarray, name: str) -> int:
-    """The free square of that name; ValueError."""
+    """Return the free square of that name; ValueError if there is none."""
     if name not in NAMES or NAMES.index(name) not in rules.legal_moves(words):
         raise ValueError(f"illegal move {name!r}")
     return NAMES.index(name)
 
 
 def second_to_move(words: np.ndarray) -> bool:
+    """Whether o is to move."""
     x, o = words.tolist()
     return x.bit_count() > o.bit_count()
 
 
 def plies(positions: np.ndarray) -> np.ndarray:
-    """Men on the board of positions (n, 2)."""
+    """Return the number of marks on the board of positions (n, 2)."""
     return np.array([sum(word.bit_count() for word in row) for row in positions.tolist()])
 
 
 def game_text(game: PlayedGame) -> str:
-    """A game as a line of a file, see `games.tictactoe.files`."""
+    """Return a game as a line of a file, see `games.tictactoe.files`."""
     names = " ".join(NAMES[move] for move in game.moves)
     result = "*" if game.outcome is None else ("1/2-1/2", "1-0", "0-1")[game.outcome]
     return f"{result} {names}  # {game.players[0]} - {game.players[1]}, {game.end}\n"

@@ -23,7 +23,7 @@ def second_to_move(words):
 
 @inner(types.int64(words_type))
 def result_of(words):
-    """Result for x: 1, 0 or -1; GOES_ON before the end."""
+    """Return the result for x: 1, 0 or -1; GOES_ON before the end."""
     for line in LINES:
         if words[0] & line == line:
             return 1
@@ -34,13 +34,13 @@ def result_of(words):
 
 @entry(types.int64(words_type))
 def outcome(words):
-    """`result_of`, for Python: an `inner` function is for compiled callers only."""
+    """Call `result_of` from Python, which `inner` functions do not allow."""
     return result_of(words)
 
 
 @entry(types.Array(types.int64, 1, "C")(words_type))
 def legal_moves(words):
-    """The squares that may be played, ascending: none once the game is over."""
+    """Return the free squares in ascending order; empty once the game is over."""
     free = BOARD & ~(words[0] | words[1]) if result_of(words) == GOES_ON else EMPTY
     moves = np.empty(popcount(free), np.int64)
     for i in range(len(moves)):
@@ -51,7 +51,7 @@ def legal_moves(words):
 
 @entry(words_type(words_type, types.int64))
 def play(words, square):
-    """The position after a legal move."""
+    """Return the position after a legal move."""
     after = words.copy()
     after[1 if second_to_move(words) else 0] |= bit(square)
     return after

@@ -1,4 +1,4 @@
-"""The compiled core of tic-tac-toe is one unit: an edit to any of its sources compiles it anew."""
+"""The compile unit of tic-tac-toe: an edit to any of its sources recompiles it."""
 
 from games import jit
 

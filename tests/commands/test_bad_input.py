@@ -79,7 +79,7 @@ CASES = {
     "tune classic draws.pgn -o out.yaml": "every one of the 3 games is a draw (read 3 games, used 3): there is nothing to learn; "
                                           "expected games with different results",
     "tune classic wins.pgn -o out.yaml": "every one of the 3 games is a loss of the first player (read 3 games",
-    "tune classic illegal.pgn -o out.yaml --strict": "illegal.pgn: game 1 (byte 93): illegal move 'Qxh7' at ply 13; mend it, or "
+    "tune classic illegal.pgn -o out.yaml --strict": "illegal.pgn: game 1 (byte 93): illegal move 'Qxh7' at ply 13; fix it, or "
                                                      "leave out --strict",
     "tune classic good.pgn -o out.yaml --min-elo 4000": "good.pgn: no position left of 300 games (300 below the Elo wanted)",
     "tune classic good.pgn -o out.yaml --skip-start 900": "good.pgn: no position left of 300 games (none of their positions was",

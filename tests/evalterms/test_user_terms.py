@@ -1,4 +1,4 @@
-"""A user's own file of terms, from its ten lines to coefficients, and what is said when something is wrong with it."""
+"""A user's file of terms, from its ten lines to coefficients, and the messages about its faults."""
 
 import ast
 import re
@@ -11,7 +11,7 @@ import pytest
 
 from evalterms import check
 from evalterms.chess.side import Side
-from games import jit
+from games import cache
 from games.chess.fen import fen
 from games.streams import InputError
 from tests.evalterms.support import REPOSITORY, engine, some_positions
@@ -199,7 +199,7 @@ def test_a_missing_file_is_named(tmp_path):
 def test_a_loop_without_end_is_noticed(tmp_path, monkeypatch):
     monkeypatch.setattr(check, "SECONDS", 1)
     text = complaint(term_file(tmp_path, "while us.king:\n    pass\n"))
-    assert text == ": not done after 1 s in plain Python; does a loop of it end?"
+    assert text == ": not done after 1 s in plain Python; does a loop never end?"
 
 
 def test_a_file_is_tried_once_for_each_version(tmp_path, monkeypatch):
@@ -210,7 +210,7 @@ def test_a_file_is_tried_once_for_each_version(tmp_path, monkeypatch):
     for text in ("# one\n", "# one\n", "# two\n", "# one\n", "# two\n"):
         check.verify("chess", written(tmp_path, text), [])
     assert tried == ["# one\n", "# two\n"]
-    assert path.exists() and jit.cache_home() == tmp_path / "cache"
+    assert path.exists() and cache.cache_home() == tmp_path / "cache"
 
 
 def test_an_edit_within_the_same_second_is_seen(tmp_path):

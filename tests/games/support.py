@@ -14,7 +14,7 @@ import chess.pgn
 import numpy as np
 import pytest
 
-from games.chess import faults, movetext, pgn
+from games.chess import faults, game_row, pgn
 from games.chess.fen import fen
 from games.chess.unit import CORE
 from games.jit import Unit
@@ -95,11 +95,11 @@ def games_of(path: Path) -> list[ReadGame]:
     games = []
     for found, place in pgn.parsed(path):
         for row, start in zip(found.rows[:found.count], found.starts, strict=False):
-            first, good = row[movetext.FIRST_MOVE], row[movetext.FAULT] == faults.OK
+            first, good = row[game_row.FIRST_MOVE], row[game_row.FAULT] == faults.OK
             games.append(ReadGame(
-                fen(start) if good else "", [int(m) for m in found.moves[first:first + row[movetext.PLIES]]],
-                int(row[movetext.RESULT]), None if good else pgn.fault_text(found, row),
-                int(row[movetext.FAULT]), -1 if good else int(place + row[movetext.FAULT_AT]), int(place + row[movetext.BEGIN])))
+                fen(start) if good else "", [int(m) for m in found.moves[first:first + row[game_row.PLIES]]],
+                int(row[game_row.RESULT]), None if good else pgn.fault_text(found, row),
+                int(row[game_row.FAULT]), -1 if good else int(place + row[game_row.FAULT_AT]), int(place + row[game_row.BEGIN])))
     return games
 
 

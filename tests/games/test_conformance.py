@@ -1,4 +1,4 @@
-"""Every game keeps the contract of `games.record`, and a game that does not is told what is wrong."""
+"""Every game conforms to `games.record`, and violations are reported."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tuner.engine.loading import load_engine
 
 GAMES = available()
 TICTACTOE = find("tictactoe")
-kept_alive = []  # weights, to which evaluations have addresses only
+kept_alive = []  # weights, which evaluations refer to by address
 
 
 @functools.cache
@@ -32,7 +32,7 @@ def all_checks() -> list:
 
 
 @pytest.mark.parametrize("check", all_checks(), ids=lambda check: check.__name__)
-def test_every_game_keeps_its_contract(check):
+def test_every_game_conforms(check):
     check()
 
 
@@ -93,7 +93,7 @@ BROKEN: dict[str, tuple[Game, str]] = {
 
 
 @pytest.mark.parametrize("name", BROKEN)
-def test_a_game_that_breaks_its_contract_is_told_so(name):
+def test_a_violation_is_reported(name):
     game, complaint = BROKEN[name]
     with pytest.raises(Fault, match=f"^tictactoe: .*{complaint}"):
         check_game(game)
@@ -112,7 +112,7 @@ def searched(changed) -> None:
     check()
 
 
-def test_a_search_that_is_not_minimax_is_told_so():
+def test_a_search_that_is_not_minimax_is_reported():
     chess = find("chess")
 
     class Shallow:
@@ -127,7 +127,7 @@ def test_a_search_that_is_not_minimax_is_told_so():
     with pytest.raises(Fault, match="chess: depth 2: .*; position "):
         searched(Shallow)
     other = evaluation_of("chess")
-    with pytest.raises(Fault, match="the search's value is .* that of its variation"):
+    with pytest.raises(Fault, match="the search returns .* the end of its PV has"):
         searched(lambda function, weights, *more: chess.searcher(other.function, zeros.ctypes.data, *more))
 
 

@@ -8,16 +8,16 @@ import numpy as np
 import pytest
 from numba.core import types
 
-from games.hashset import HashSet, insert, slots_type
+from games.hashset import HashSet, insert, table_type
 from tests.games.support import unit_of
 
 UNIT = unit_of(__file__)
 
 
-@UNIT.entry(types.void(types.Array(types.uint64, 1, "C"), slots_type, types.Array(types.boolean, 1, "C")))
-def insert_each(keys, slots, new):
+@UNIT.entry(types.void(types.Array(types.uint64, 1, "C"), table_type, types.Array(types.boolean, 1, "C")))
+def insert_each(keys, table, new):
     for i in range(len(keys)):
-        new[i] = insert(slots, keys[i])
+        new[i] = insert(table, keys[i])
 
 
 def batches(kind: str) -> list[np.ndarray]:
@@ -37,16 +37,16 @@ def test_a_key_is_new_once_however_often_the_set_grows(kind):
             assert was_new == (key not in theirs)
             theirs.add(key)
         ours.used(int(new.sum()))
-        assert set(ours.slots[ours.slots != 0].tolist()) == theirs
+        assert set(ours.table[ours.table != 0].tolist()) == theirs
 
 
 def test_the_set_stays_half_empty():
     ours = HashSet()
     for more in (0, 1, 4096, 5000, 100_000):
-        slots = ours.reserve(more)
+        table = ours.reserve(more)
         ours.used(more)
-        assert len(slots) >= 2 * (more + 1)
-        assert len(slots).bit_count() == 1
+        assert len(table) >= 2 * (more + 1)
+        assert len(table).bit_count() == 1
 
 
 def test_no_key_is_lost_for_being_zero():

@@ -16,7 +16,7 @@ import pytest
 from numba.core import types
 from numba.core.dispatcher import Dispatcher
 
-from games import jit
+from games import cache, jit
 from games.jit import Unit
 from tests.games.support import REPOSITORY
 
@@ -71,21 +71,6 @@ def test_threads_that_compile_at_once_all_write_into_the_cache_folder(home, tmp_
     with ThreadPoolExecutor(6) as threads:
         assert list(threads.map(lambda function: function(21), functions * 2)) == [42] * 12
     assert len({path.parts[len(home.parts)] for path in home.glob("tiny*/**/*.nbc")}) == 6
-
-
-def test_the_name_of_a_unit_changes_with_every_source_and_the_salt(tmp_path):
-    first, second = tmp_path / "a.py", tmp_path / "b.py"
-    first.write_text("x = 1\n")
-    second.write_text("y = 1\n")
-    names = [jit.digest([first, second])]
-    assert jit.digest([second, first]) == names[0]
-    names.append(jit.digest([first, second], salt="other"))
-    names.append(jit.digest([first]))
-    second.write_text("y = 2\n")
-    names.append(jit.digest([first, second]))
-    second.rename(tmp_path / "c.py")
-    names.append(jit.digest([first, tmp_path / "c.py"]))
-    assert len(set(names)) == len(names)
 
 
 def load(name: str, path: Path):
@@ -220,38 +205,12 @@ def test_a_full_disk_means_compiling_at_every_start(tmp_path, home):
     assert not [path for path in home.rglob("*") if path.is_file() and path.stat().st_size]
 
 
-def test_folders_that_were_not_used_for_a_month_are_removed(home):
-    for name, days in [("chess-old", 31), ("chess-new", 29), ("tiny-old", 300), ("unrelated", 300)]:
-        (home / name).mkdir(parents=True)
-        (home / name / "code.nbc").write_text("x")
-        os.utime(home / name, times=(time.time() - days * 86400,) * 2)
-    assert sorted(path.name for path in jit.remove_unused(home)) == ["chess-old", "tiny-old"]
-    assert sorted(path.name for path in home.iterdir()) == ["chess-new", "unrelated"]
-    assert jit.remove_unused(home / "nowhere") == []
-
-
 def test_using_a_folder_keeps_it_from_being_removed(home):
     unit = tiny()
     os.makedirs(home / f"tiny-{unit.name}")
     os.utime(home / f"tiny-{unit.name}", times=(1, 1))
     doubled(unit)(1)
-    assert jit.remove_unused(home) == []
-
-
-@pytest.mark.parametrize(("platform", "variables", "wanted"), [
-    ("linux", {"XDG_CACHE_HOME": "/x"}, "/x/evaltune"),
-    ("linux", {"HOME": "/h"}, "/h/.cache/evaltune"),
-    ("darwin", {"HOME": "/h"}, "/h/Library/Caches/evaltune"),
-    ("win32", {"LOCALAPPDATA": "/l"}, "/l/evaltune"),
-    ("linux", {"EVALTUNE_CACHE": "/chosen", "XDG_CACHE_HOME": "/x"}, "/chosen"),
-])
-def test_the_cache_lies_where_the_system_keeps_caches(platform, variables, wanted, monkeypatch):
-    for name in ("EVALTUNE_CACHE", "XDG_CACHE_HOME"):
-        monkeypatch.delenv(name, raising=False)
-    for name, value in variables.items():
-        monkeypatch.setenv(name, value)
-    monkeypatch.setattr(sys, "platform", platform)
-    assert jit.cache_home() == Path(wanted)
+    assert cache.remove_unused(home) == []
 
 
 def test_a_table_gives_its_numbers_to_compiled_code():
@@ -275,41 +234,3 @@ def test_compiled_code_calls_a_function_by_its_address():
         return call(address, x) + 1
 
     assert calls(double.address(), 20) == 41
-
-
-class Alarm:
-    """A timer that goes off when the test says so, unless it was cancelled."""
-
-    def __init__(self, seconds: float, function) -> None:
-        self.seconds, self._function, self.cancelled = seconds, function, False
-
-    def start(self) -> None:
-        pass
-
-    def cancel(self) -> None:
-        self.cancelled = True
-
-    def go_off(self) -> None:
-        assert not self.cancelled
-        self._function()
-
-
-def test_compiling_is_told_when_it_takes_a_while(capsys, monkeypatch):
-    monkeypatch.setattr(jit, "PATIENCE", 0.2)
-    alarms = []
-    monkeypatch.setattr(jit.threading, "Timer", lambda *given: alarms.append(Alarm(*given)) or alarms[-1])
-    short, long = jit.Compilation(), jit.Compilation()
-    for _ in range(2):
-        short.begin()
-        short.end(0.05)
-    assert [alarm.seconds for alarm in alarms] == pytest.approx([0.2, 0.15]) and all(alarm.cancelled for alarm in alarms)
-    long.begin()
-    alarms[-1].go_off()
-    long.end(0.5)
-    long.begin()  # once is enough
-    long.end(0.5)
-    assert len(alarms) == 3
-    for compilation in (short, long, long):
-        compilation.finish()
-    assert capsys.readouterr().err == ("tuner: compiling for this machine, once (about 10 s) ...\n"
-                                       "tuner: compiled in 1.0 s; later runs start at once\n")

@@ -23,7 +23,7 @@ def leaf_of(game: Game, words: np.ndarray, found: Found) -> Leaf:
     """What a search of the position `words` led to."""
     sign = -1 if game.contest.second_to_move(words) else 1
     win = 0 if found.win_in is None else sign if found.win_in > 0 else -sign
-    for move in found.variation:
+    for move in found.pv:
         words = game.play(words, move, None)
     return Leaf(words, sign * found.value, win)
 

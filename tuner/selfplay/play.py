@@ -13,7 +13,7 @@ from games.record import Game
 from games.search.context import UNIT
 from games.search.harvest import BOUND_MASK, FACTS, MORE, ODD, QUIET, VALUE
 from games.search.searcher import Limits, Searcher
-from games.search.table import LOWER, UPPER
+from games.search.transposition import LOWER, UPPER
 from tuner.engine.leaves import Leaf, leaf_of
 
 WON, DRAWN, BROKEN_OFF, FORFEITED = "won", "drawn", "limit", "forfeit"  # how a game ended
@@ -125,7 +125,7 @@ def play_episode(game: Game, searcher: Searcher, plan: Plan, number: int, seed: 
                 move = legal[int(rng.random() * len(legal))]
                 other = move != found.move
             searches.append(Search(len(moves), turn, leaf_of(game, here, found), searcher.kept.copy(), other, seat is None))
-            expected = found.variation[1] if len(found.variation) > 1 and not other else None
+            expected = found.pv[1] if len(found.pv) > 1 and not other else None
         else:
             try:
                 move = opponent.choose(np.array(line), moves, None).move

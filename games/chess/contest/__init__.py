@@ -1,7 +1,4 @@
-"""What chess offers to matches: where games begin, engines of others, and games as PGN.
-
-Nothing here is compiled: it lies in a folder of its own so that an edit does not compile the core anew.
-"""
+"""Chess in matches: openings, external engines, and played games as PGN. None of it is compiled."""
 
 from games.chess.contest.gametext import reason, text
 from games.chess.contest.openings import read
@@ -9,7 +6,7 @@ from games.contest import Contest, Control, Player
 
 
 def external(protocol: str, command: str, options: dict[str, str], control: Control, megabytes: int | None) -> Player:
-    """See games.chess.contest.players; python-chess is loaded when somebody needs it."""
+    """Start an external engine, see games.chess.contest.players; imports python-chess only when needed."""
     from games.chess.contest import players
 
     return players.external(protocol, command, options, control, megabytes)

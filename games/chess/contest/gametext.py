@@ -1,4 +1,4 @@
-"""Games of matches as PGN, with the comments that fastchess writes: `{+0.31/6 0.006s}`, `{book}`; and why games ended."""
+"""Write games of matches as PGN, with comments like those of fastchess (`{+0.31/6 0.006s}`, `{book}`) and why they ended."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ WIDTH = 100  # of a line of moves
 SIDES = ("White", "Black")
 FAULTS = {ILLEGAL: "{side} makes an illegal move", CRASH: "{side} disconnects", STALL: "{side}'s connection stalls",
           TIME: "{side} loses on time", RESIGNS: "{side} resigns"}
-# what cutechess and fastchess write into the tag; a reader that knows none of them looks at the result
+# values of the tag as cutechess and fastchess write them
 TERMINATIONS = {ILLEGAL: "illegal move", CRASH: "abandoned", STALL: "stalled connection", TIME: "time forfeit",
                 PLIES: "adjudication", RESIGN_RULE: "adjudication", DRAW_RULE: "adjudication"}
 
 
 def reason(game: PlayedGame) -> str:
-    """Why a game ended, as a short sentence."""
+    """Return the reason for the end of a game as a short sentence."""
     if game.end == RULES:
         return _by_the_rules(game)
     if game.end in FAULTS:
-        told = FAULTS[game.end].format(side=SIDES[game.loser])
-        return f"{told}: {game.detail}" if game.detail else told
+        why = FAULTS[game.end].format(side=SIDES[game.loser])
+        return f"{why}: {game.detail}" if game.detail else why
     if game.outcome is None:
         return f"Broken off after {len(game.moves)} plies"
     if game.end == PLIES:
@@ -48,15 +48,15 @@ def _by_the_rules(game: PlayedGame) -> str:
 
 
 def score_text(choice: Choice) -> str:
-    """`+0.31/6`, `-M4/9`; empty where the player says nothing."""
+    """Return score and depth as `+0.31/6` or `-M4/9`; empty if the player reported none."""
     if choice.win_in is not None:
         return f"{'+' if choice.win_in > 0 else '-'}M{(abs(choice.win_in) + 1) // 2}/{choice.depth} "
     return "" if choice.score is None else f"{choice.score / 100:+.2f}/{choice.depth} "
 
 
 def text(game: PlayedGame) -> str:
-    """A game as PGN, with an empty line behind it."""
-    start, told = game.line[0], reason(game)
+    """Return a game as PGN, followed by an empty line."""
+    start, why = game.line[0], reason(game)
     result = "*" if game.outcome is None else ("1/2-1/2", "1-0", "0-1")[game.outcome]
     tags = [("Event", game.event), ("Site", "?"), ("Date", game.date), ("Round", game.round), ("White", game.players[0]),
             ("Black", game.players[1]), ("Result", result)]
@@ -67,7 +67,7 @@ def text(game: PlayedGame) -> str:
     tags += [("PlyCount", str(len(game.moves))), ("Termination", termination),
              ("TimeControl", game.control)]
     lines = [f'[{name} "{_quoted(value)}"]' for name, value in tags]
-    return "\n".join([*lines, "", *_wrapped(_words(game, told), result), "", ""])
+    return "\n".join([*lines, "", *_wrapped(_words(game, why), result), "", ""])
 
 
 def _quoted(value: str) -> str:
@@ -75,12 +75,12 @@ def _quoted(value: str) -> str:
     return value.replace("\\", "\\\\").replace('"', '\\"')
 
 
-def _words(game: PlayedGame, told: str) -> list[str]:
-    """Moves with numbers and comments; a comment stays whole unless it is the last."""
+def _words(game: PlayedGame, why: str) -> list[str]:
+    """Return moves with numbers and comments, each of which must not be wrapped; the last comment includes the reason."""
     state = int(game.line[0][8])
     half = 2 * (state >> 32 & 0xFFFF) + (state & 1)
     words, last = [], len(game.moves) - 1
-    told = told.replace("{", "(").replace("}", ")")
+    why = why.replace("{", "(").replace("}", ")")
     for i, move in enumerate(game.moves):
         name = san(game.line[i], move)
         if half & 1 == 0:
@@ -91,8 +91,8 @@ def _words(game: PlayedGame, told: str) -> list[str]:
         k = i - game.book
         comment = "book" if k < 0 else f"{score_text(game.choices[k])}{game.seconds[k]:.3f}s" if game.choices else ""
         if comment or i == last:
-            words.append("{" + ", ".join(filter(None, (comment, told if i == last else ""))) + "}")
-    return words or ["{" + told + "}"]
+            words.append("{" + ", ".join(filter(None, (comment, why if i == last else ""))) + "}")
+    return words or ["{" + why + "}"]
 
 
 def _wrapped(words: list[str], result: str) -> list[str]:
@@ -107,7 +107,7 @@ def _wrapped(words: list[str], result: str) -> list[str]:
 
 
 def is_chess960(words: np.ndarray) -> bool:
-    """Whether somebody may castle with a king or a rook that is not where chess has it."""
+    """Whether a castling right belongs to a king or rook that is not on its usual square."""
     kings, rights = int(words[1 + KING]), int(words[8]) >> 1 & 0xFFFF
     for side, rank in ((0, 0), (1, 56)):
         files = rights >> 8 * side & 0xFF

@@ -1,7 +1,7 @@
-"""Processes of engines, kept within bounds: how long a line may be, and that nothing survives which an engine has started.
+"""Guarded engine processes: limits on the length of lines, and no process of an engine outlives it.
 
-The protocols of python-chess read a line to its end however long it is, cut the first line off what was received again and
-again, and wait for whoever holds the output of an engine that has ended.
+The protocols of python-chess buffer lines of any length, in quadratic time, and wait for child processes that hold the output of
+an engine that has ended.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ import signal
 import chess.engine
 
 LONGEST_LINE = 1 << 20  # bytes
-LONGEST_START = 1 << 22  # bytes until an engine has told its options
+LONGEST_START = 1 << 22  # bytes before an engine is ready
 STDOUT = 1
-END_SECONDS = 0.2  # from the end of its output to its own
+END_SECONDS = 0.2  # from the end of the output to the end of the process
 
 _alive: set[Guarded] = set()
 
 
 class Guarded(chess.engine.Protocol):
-    """Mixed into a protocol of python-chess. `fault` says what an engine was ended for, or why it cannot answer any more."""
+    """A mixin for protocols of python-chess. `fault` is the reason why the engine was ended or can no longer answer."""
 
     fault = ""
 
@@ -50,13 +50,13 @@ class Guarded(chess.engine.Protocol):
             self.end(f"more than {LONGEST_START:,} bytes before it is ready")
 
     def pipe_connection_lost(self, fd: int, exc: Exception | None) -> None:
-        if fd == STDOUT:  # as a rule because it ends
+        if fd == STDOUT:  # usually because the process ends
             self.loop.call_later(END_SECONDS, self._require_end)
 
     def _require_end(self) -> None:
         if self.transport.get_returncode() is None:
             self.fault = self.fault or "closed its output"
-            if self.command is not None:  # else it may be about to end, as it was told
+            if self.command is not None:  # otherwise it may be about to quit, as requested
                 self.end()
 
     def process_exited(self) -> None:
@@ -65,7 +65,7 @@ class Guarded(chess.engine.Protocol):
         _alive.discard(self)
 
     def end(self, fault: str = "") -> None:
-        """End the process and whatever it has started, from any thread."""
+        """Kill the process and its children; callable from any thread."""
         self.fault = self.fault or fault
         if self.transport.get_returncode() is None:
             self._rest = b""
@@ -80,24 +80,24 @@ class Guarded(chess.engine.Protocol):
 
 
 class GuardedUci(Guarded, chess.engine.UciProtocol):
-    """UCI."""
+    """A guarded UCI engine."""
 
 
 class GuardedXBoard(Guarded, chess.engine.XBoardProtocol):
-    """xboard."""
+    """A guarded xboard engine."""
 
 
 PROTOCOLS = {"uci": GuardedUci, "xboard": GuardedXBoard}
 
 
 async def opened(protocol: str, command: list[str]) -> tuple[asyncio.SubprocessTransport, Guarded]:
-    """An engine's process, in a session of its own: an interrupt from the keyboard is for us, not for it."""
+    """Start an engine in a session of its own, so that Ctrl-C does not reach it."""
     own = {"start_new_session": True} if hasattr(os, "killpg") else {"setpgrp": True}
     return await PROTOCOLS[protocol].popen(command, stderr=asyncio.subprocess.DEVNULL, **own)
 
 
 @atexit.register
 def _end_all() -> None:
-    """Nothing survives this process, however it came to its end."""
+    """Kill all engines when this process exits."""
     for engine in list(_alive):
         engine.end()

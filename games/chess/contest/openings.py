@@ -1,4 +1,4 @@
-"""Openings from a file: positions of EPD or FEN lines, or the moves of PGN games."""
+"""Read openings from a file: positions of EPD or FEN lines, or the moves of PGN games."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ import numpy as np
 
 from games.chess import faults
 from games.chess.fen import position
+from games.chess.game_row import FAULT, FIRST_MOVE, PLIES
 from games.chess.movegen import has_moves
-from games.chess.movetext import FAULT, FIRST_MOVE, PLIES
 from games.chess.pgn import fault_text, parsed
 from games.chess.position import WORDS
 from games.contest import Openings
 from games.streams import InputError, lines, plain_name
 
-MOST_NOTES = 5  # of lines that are skipped; the others are counted
+MOST_NOTES = 5  # skipped lines or games that are reported one by one; the others are counted
 
 
 def read(source: str, note: Callable[[str], None]) -> Openings:
-    """The openings of a file, .epd or .fen lines or else PGN (before .gz, .bz2, .zst or .zip), in its order.
+    """Read the openings of a file in order: lines if it is named .epd, .fen or .txt (compressed or not), otherwise PGN.
 
-    A bad line or game is skipped with a note; InputError if nothing is left.
+    Bad lines and games are skipped with a note; InputError if no opening is left.
     """
     skipped = 0
 
@@ -66,7 +66,7 @@ def _of_games(source: str | Path, skip: Callable[[str], None]) -> Openings:
     for found, _ in parsed(source):
         for i, row in enumerate(found.rows[:found.count]):
             number += 1
-            # openings are games that were never ended
+            # a game of an opening book has no result
             if row[FAULT] not in (faults.OK, faults.NO_RESULT):
                 skip(f"{source}: game {number}: {fault_text(found, row)}; game skipped")
                 continue

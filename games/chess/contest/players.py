@@ -1,7 +1,6 @@
-"""Engines of others as players, spoken to by python-chess: UCI and xboard.
+"""External engines as players, through python-chess: UCI and xboard.
 
-All run in one asyncio loop in a thread of its own. A failed engine loses the game at hand and is started again for the
-next one.
+All engines share one asyncio loop in a background thread. A failed engine loses the current game and is restarted for the next.
 """
 
 from __future__ import annotations
@@ -29,12 +28,12 @@ from games.chess.fen import fen
 from games.contest import CRASH, ILLEGAL, RESIGNS, STALL, Choice, Control, Forfeit
 from games.streams import InputError
 
-START_SECONDS = 10.0  # until an engine says that it is there
-STALL_SECONDS = 60.0  # without an answer where nothing limits the time
-EXTRA_SECONDS = 5.0  # beyond a time limit
+START_SECONDS = 10.0  # limit of the start of an engine
+STALL_SECONDS = 60.0  # limit of an answer if no time control applies
+EXTRA_SECONDS = 5.0  # allowed beyond a time limit
 QUIT_SECONDS = 2.0
 
-for logger in ("chess.engine", "asyncio"):  # they tell of every line not understood, and of processes that we ended
+for logger in ("chess.engine", "asyncio"):  # they log every line not understood, and the processes that we kill
     logging.getLogger(logger).setLevel(logging.CRITICAL)
 
 
@@ -46,7 +45,7 @@ def _loop() -> asyncio.AbstractEventLoop:
 
 
 def _wait(work: Coroutine, seconds: float) -> Any:
-    """The result of work in the loop; TimeoutError after so many seconds."""
+    """Run work in the loop and return its result; TimeoutError after so many seconds."""
     future = asyncio.run_coroutine_threadsafe(work, _loop())
     try:
         return future.result(seconds)
@@ -56,14 +55,14 @@ def _wait(work: Coroutine, seconds: float) -> Any:
 
 
 def external(protocol: str, command: str, options: dict[str, str], control: Control, megabytes: int | None) -> External:
-    """An engine as a player, started; InputError if it cannot be."""
+    """Start an engine as a player; InputError if that fails."""
     player = External(protocol, command, options, control, megabytes)
     player.start()
     return player
 
 
 class External:
-    """An engine of others. A Player."""
+    """An external engine. A Player."""
 
     def __init__(self, protocol: str, command: str, options: dict[str, str], control: Control, megabytes: int | None) -> None:
         self._protocol, self._command, self._options = protocol, command, options
@@ -73,7 +72,7 @@ class External:
         self._board, self._game = chess.Board(), object()
 
     def start(self) -> None:
-        """Start the engine and set its options; InputError if that does not work."""
+        """Start the engine and set its options; InputError if that fails."""
         try:
             words = shlex.split(self._command)
         except ValueError as problem:
@@ -157,7 +156,7 @@ class External:
         self._kill()
 
     def _kill(self) -> str:
-        """End the process and whatever it has started; returns what it was ended for before, if it was."""
+        """Kill the process and its children; returns the fault for which it was ended before, if any."""
         process, engine, self._process, self._engine = self._process, self._engine, None, None
         if process is None:
             return ""
@@ -168,7 +167,7 @@ class External:
 
 
 def _move_in(message: str) -> str:
-    """The move that a message of python-chess is about, quoted or after `for`."""
+    """Extract the move from a message of python-chess, quoted or after `for`."""
     found = re.search(r"'([^']{1,12})'|\bfor (\S{1,12}) ", message)
     return (found[1] or found[2]) if found else message.splitlines()[0][:60]
 

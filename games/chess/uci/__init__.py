@@ -1,4 +1,4 @@
-"""The Universal Chess Interface: how chess programs talk to an engine. Importing it loads nothing heavy."""
+"""A UCI engine: the Universal Chess Interface to the search. Importing it is fast."""
 
 from games.chess.uci.server import lines_of, serve
 

@@ -1,4 +1,4 @@
-"""What `go` asks for."""
+"""Parse the UCI command `go`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 NUMBER = re.compile(r"[+-]?[0-9]{1,18}", re.ASCII)
 NUMBERS = {"depth": 1, "nodes": 1, "mate": 1, "movetime": 0, "wtime": None, "btime": None, "winc": 0, "binc": 0,
-           "movestogo": 0}  # and the least that makes sense; a clock that has run out shows less than nothing
+           "movestogo": 0}  # with the smallest valid value; a clock that has run out is negative
 FLAGS = ("infinite", "ponder")
 MOVES = "searchmoves"
 KNOWN = {*NUMBERS, *FLAGS, MOVES}
@@ -16,11 +16,11 @@ KNOWN = {*NUMBERS, *FLAGS, MOVES}
 
 @dataclass(frozen=True)
 class Go:
-    """The words of a `go`; times in milliseconds, None where nothing is said."""
+    """The arguments of a `go`; times in milliseconds; None: not given."""
 
     depth: int | None = None
     nodes: int | None = None
-    mate: int | None = None  # in so many moves
+    mate: int | None = None  # in moves
     movetime: int | None = None
     wtime: int | None = None
     btime: int | None = None
@@ -32,16 +32,16 @@ class Go:
     searchmoves: tuple[str, ...] = ()
 
     def clock(self, white: bool) -> tuple[int | None, int]:
-        """What is left to a side, and what each of its moves adds."""
+        """Return the time left to a side and its increment per move."""
         return (self.wtime, self.winc) if white else (self.btime, self.binc)
 
     def ends(self, white: bool) -> bool:
-        """Whether anything ends a search of this side before `stop`."""
+        """Whether any limit ends the search of this side without `stop`."""
         return any(limit is not None for limit in (self.depth, self.nodes, self.mate, self.movetime, self.clock(white)[0]))
 
 
 def parse_go(words: Sequence[str]) -> tuple[Go, list[str]]:
-    """What the words after `go` ask for, without those that make no sense; and what is wrong with each of these."""
+    """Parse the words after `go`; returns the valid arguments and a message for each invalid one."""
     found: dict[str, object] = {}
     faults = []
     i = 0
@@ -70,7 +70,7 @@ def parse_go(words: Sequence[str]) -> tuple[Go, list[str]]:
 
 
 def number(name: str, text: str, least: int | None, most: int | None = None) -> int:
-    """A whole number in these bounds; ValueError says what was found in its place."""
+    """Parse a whole number within bounds; ValueError names what was found instead."""
     if not NUMBER.fullmatch(text):
         raise ValueError(f"{name} {text[:40]!a} is not a whole number" if text else f"{name} lacks its number")
     value = int(text)

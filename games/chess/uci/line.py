@@ -1,4 +1,4 @@
-"""The game that `position` tells: its positions, so that the search knows what has stood on the board before."""
+"""The game set by `position`: all its positions, so that the search sees repetitions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from games.chess.position import CLOCK_MASK, CLOCK_SHIFT
 
 
 class Line:
-    """A start and the positions after each move."""
+    """A start position and the positions after each move."""
 
     def __init__(self) -> None:
         self._start = START
@@ -21,9 +21,9 @@ class Line:
         self._positions = [position(START)]
 
     def set(self, start: str, names: Sequence[str]) -> None:
-        """Another start (FEN) and moves; ValueError names what is wrong with them and leaves all as it was.
+        """Set start (FEN) and moves; after a ValueError, which names the fault, the game is unchanged.
 
-        The moves that both games begin with are not played again: each `position` repeats the whole game.
+        Moves shared with the current game are not replayed, because each `position` command repeats the whole game.
         """
         shared = 0
         if start == self._start:
@@ -41,6 +41,6 @@ class Line:
         self._start, self._names, self._positions = start, list(names), positions
 
     def playable(self) -> list[np.ndarray]:
-        """The last position (10,) and those before it that may come back: since the last capture or pawn move."""
+        """Return the positions (10,) since the last capture or pawn move: those that can recur, and the last one."""
         clock = int(self._positions[-1][8] >> CLOCK_SHIFT & CLOCK_MASK)
         return self._positions[-clock - 1:]

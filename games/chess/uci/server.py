@@ -1,8 +1,7 @@
-"""The side of the engine: reads commands, answers at once, and leaves the searching to a thread.
+"""The UCI command loop: reads commands, answers at once, and searches in another thread.
 
-Nothing heavy is imported before it is needed, so that `uci` is answered while the program is hardly awake. A line that is
-wrong in any way is answered by one `info string`, and nothing else happens; but every `go`, wrong or not, is answered by one
-`bestmove`, for which somebody waits.
+Heavy modules are imported when first needed, so that `uci` is answered immediately. An invalid line is answered by one
+`info string` and otherwise ignored; but every `go`, valid or not, is answered by one `bestmove`, because the GUI waits for it.
 """
 
 from __future__ import annotations
@@ -21,25 +20,25 @@ if TYPE_CHECKING:
     from games.search.searcher import Searcher
 
 START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
-LONGEST_LINE = 1 << 17  # bytes; the longest game that the rules allow takes 88,000
+LONGEST_LINE = 1 << 17  # bytes; the longest possible game takes 88,000
 LARGEST_HASH = 1 << 16  # megabytes
 LARGEST_OVERHEAD = 5000  # milliseconds
 LONGEST_ANSWER = 300  # characters
 TOO_LONG = f"a line of more than {LONGEST_LINE} characters"
-SHOWN = 60  # characters of what was not understood
+SHOWN = 60  # characters quoted in messages
 
 
 @dataclass
 class Options:
-    """What `setoption` sets; `Ponder` is for the GUI alone."""
+    """Values set by `setoption`; `Ponder` concerns the GUI alone."""
 
     hash: int = 16  # megabytes
-    overhead: int = 15  # milliseconds that a move loses between the clock and us
+    overhead: int = 15  # milliseconds lost per move between the clock and the search
     chess960: bool = False
 
 
 def lines_of(stream: BinaryIO) -> Iterator[str]:
-    """The lines of a stream, whatever bytes they hold; of a line without end the beginning, one character too long."""
+    """Yield the lines of a stream of any bytes; overlong lines are cut one character above the limit."""
     while line := stream.readline(LONGEST_LINE + 1):
         rest = line
         while len(rest) > LONGEST_LINE and not rest.endswith(b"\n"):
@@ -49,10 +48,10 @@ def lines_of(stream: BinaryIO) -> Iterator[str]:
 
 def serve(make_searcher: Callable[[str | None], Searcher], lines: Iterable[str], write: Callable[[str], None], name: str,
           evaluation: str) -> int:
-    """Speak UCI until `quit` or the end of the lines; returns how many searches were made.
+    """Speak UCI until `quit` or the end of the lines; returns the number of searches.
 
-    `make_searcher` makes one of an evaluation's file, or, for None, of the one named `evaluation`; its ValueError for the
-    latter is ours too. `write` is called with whole lines, by one thread at a time.
+    `make_searcher` takes the path of an evaluation, or None for the default, whose name is `evaluation`; its ValueError for the
+    default is passed on. `write` is called with whole lines, by one thread at a time.
     """
     server = Server(make_searcher, write, name, evaluation)
     try:
@@ -65,7 +64,7 @@ def serve(make_searcher: Callable[[str | None], Searcher], lines: Iterable[str],
 
 
 class Server:
-    """What is set up, on the board and being searched."""
+    """The state of the engine: options, game and running search."""
 
     def __init__(self, make_searcher: Callable[[str | None], Searcher], write: Callable[[str], None], name: str,
                  evaluation: str) -> None:
@@ -78,7 +77,7 @@ class Server:
         self.searches = 0
 
     def obey(self, text: str) -> bool:
-        """Do what a line says; False for `quit`."""
+        """Execute a line; returns False for `quit`."""
         self._received = time.monotonic()
         command, *words = text.split() or [""]
         handler = getattr(self, f"_{command}", None) if command in COMMANDS else None
@@ -104,7 +103,7 @@ class Server:
         return True
 
     def end(self) -> None:
-        """Stop a search that runs; it answers still."""
+        """Stop a running search, which still writes its `bestmove`."""
         if self._thinking:
             self._thinking.stop()
             self._thinking.wait()
@@ -114,12 +113,12 @@ class Server:
             self._plain_write(text)
 
     def _tell(self, text: str) -> None:
-        """Say something to people: one line of ASCII, however long and strange the text."""
-        told = "".join(c if " " <= c <= "~" else ascii(c)[1:-1] for c in text[:LONGEST_ANSWER])
-        self._write(f"info string {told[:LONGEST_ANSWER]}")
+        """Write a message as `info string`: one line of ASCII, of limited length."""
+        text = "".join(c if " " <= c <= "~" else ascii(c)[1:-1] for c in text[:LONGEST_ANSWER])
+        self._write(f"info string {text[:LONGEST_ANSWER]}")
 
     def _load(self) -> None:
-        """Make ready to search; the first call takes the better part of a second."""
+        """Load the default evaluation if none is loaded; takes most of a second."""
         if self._searcher is None:
             self._use(None)
 
@@ -140,12 +139,12 @@ class Server:
 
     @staticmethod
     def _size(searcher: Searcher, megabytes: int) -> None:
-        """Give it a table of this size, for good: memory that is not touched now would cost its time in the search."""
+        """Set the size of the transposition table and touch its memory now, not during a search."""
         searcher.resize(megabytes)
         searcher.clear()
 
     def _finish_search(self, command: str) -> None:
-        """Wait for a search that is about to end; ValueError if it is not."""
+        """Wait for a search that is about to end; ValueError if it is still running."""
         if self._thinking is None:
             return
         if not (self._thinking.over or self._thinking.stopped):
@@ -167,7 +166,7 @@ class Server:
         self._write("readyok")
 
     def _debug(self, words: list[str]) -> None:
-        """There is nothing more to tell."""
+        """Accept `debug`; there is no further output to switch on."""
 
     def _ucinewgame(self, words: list[str]) -> None:
         self._searcher.clear()
@@ -251,14 +250,14 @@ class Server:
 
 
 def truth(name: str, text: str) -> bool:
-    """What `true` and `false` mean; ValueError for anything else."""
+    """Parse `true` or `false`; ValueError for anything else."""
     if text.lower() not in ("true", "false"):
         raise ValueError(f"{name} {shown(text)} is neither true nor false")
     return text.lower() == "true"
 
 
 def shown(text: str) -> str:
-    """As much of a text as fits into a message."""
+    """Quote a text in ASCII, shortened for a message."""
     escaped = ascii(text[:SHOWN + 1])
     return escaped if len(escaped) <= SHOWN else escaped[:SHOWN] + "..." + escaped[-1]
 

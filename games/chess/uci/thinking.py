@@ -1,4 +1,4 @@
-"""One `go`: a search in a thread of its own, what it says meanwhile, and the `bestmove` at its end."""
+"""One `go`: a search in its own thread, with `info` lines during the search and one `bestmove` at the end."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from games.chess.fen import START
 from games.chess.game import after, in_check, moves_of, result
 from games.chess.uci.go import Go
 from games.chess.uci.line import Line
-from games.search.among import search_among
 from games.search.clock import Clock, limits_of, limits_of_move
+from games.search.root_moves import search_root_moves
 from games.search.searcher import Found, Limits, Searcher
 
-ONLY_MOVE_DEPTH = 6  # on the clock: where there is nothing to choose, enough to foresee the answer
-MATE_MARGIN = 4  # plies beyond a mate's own within which a search that prunes finds it
-LONGEST = 1_000_000.0  # seconds; a timer takes no more than some hundred years
+ONLY_MOVE_DEPTH = 6  # on the clock, with a single legal move: enough for a ponder move
+MATE_MARGIN = 4  # extra plies for a pruning search to find a mate
+LONGEST = 1_000_000.0  # seconds; longer timers overflow
 
 
 def limits_of_go(go: Go, white: bool, overhead: float) -> Limits:
-    """Where the search ends that a `go` asks for; `overhead` in seconds."""
+    """Return the limits of the search for a `go`; `overhead` in seconds."""
     remaining, increment = go.clock(white)
     limits = Limits()
     if go.infinite:
@@ -36,13 +36,13 @@ def limits_of_go(go: Go, white: bool, overhead: float) -> Limits:
         limits = limits_of(Clock(remaining / 1000, increment / 1000, go.movestogo or None), overhead)
     depth = go.depth
     if go.mate is not None and not go.infinite and not replace(go, mate=None).ends(white):
-        depth = 2 * go.mate - 1 + MATE_MARGIN  # there may be no such mate
+        depth = 2 * go.mate - 1 + MATE_MARGIN  # the mate may not exist
     return replace(limits, depth=min(depth or limits.depth, limits.depth), nodes=min(go.nodes or limits.nodes, limits.nodes))
 
 
 def sensible(go: Go, faults: list[str], root: np.ndarray) -> tuple[Go, list[str]]:
-    """What to search for a `go` that had such faults, with those that the position adds. Every `go` has an answer: what makes
-    sense of a wrong one holds, and where nothing is left to end the search it looks one ply ahead."""
+    """Return the `go` to search, and its faults with those found in the position. A faulty `go` is still answered: its valid
+    arguments apply, and without any limit left the search is one ply deep."""
     legal, faults = [], list(faults)
     for name in go.searchmoves:
         try:
@@ -61,16 +61,16 @@ def sensible(go: Go, faults: list[str], root: np.ndarray) -> tuple[Go, list[str]
 
 
 def score_text(found: Found) -> str:
-    """The score as UCI gives it: centipawns, or moves (not plies) to a mate."""
+    """Return the score in UCI form: centipawns, or moves (not plies) to mate."""
     if found.win_in is None:
         return f"cp {round(found.value)}"
     return f"mate {(found.win_in + 1) // 2 if found.value > 0 else -((1 - found.win_in) // 2)}"
 
 
-def variation_names(words: np.ndarray, variation: tuple[int, ...], chess960: bool) -> list[str]:
-    """The moves of a variation, up to one that is not legal."""
+def pv_names(words: np.ndarray, pv: tuple[int, ...], chess960: bool) -> list[str]:
+    """Return the names of the moves of a PV, up to the first illegal one."""
     names = []
-    for move in variation:
+    for move in pv:
         if move not in moves_of(words):
             break
         names.append(move_name(words, move, chess960))
@@ -79,7 +79,7 @@ def variation_names(words: np.ndarray, variation: tuple[int, ...], chess960: boo
 
 
 def warm_up(searcher: Searcher) -> None:
-    """Use everything once: compiled functions load at their first call, which takes a part of a second."""
+    """Run a short search: compiled functions load at their first call, which takes a fraction of a second."""
     line = Line()
     line.set(START, ["e2e4"])
     in_check(line.playable()[-1])
@@ -87,10 +87,10 @@ def warm_up(searcher: Searcher) -> None:
 
 
 class Thinking:
-    """A search that runs from its making to its `bestmove`, which is written once, whatever happens.
+    """A search that starts on construction and writes exactly one `bestmove`, whatever happens.
 
-    `line`: the positions of the game, see `Line.playable`; `go`: what is `sensible` there; `started`: the moment of the `go`,
-    by `time.monotonic`.
+    `line`: the positions of the game, see `Line.playable`; `go`: the result of `sensible`; `started`: the time of the `go`, by
+    `time.monotonic`.
     """
 
     def __init__(self, searcher: Searcher, line: list[np.ndarray], go: Go, chess960: bool, overhead: float, started: float,
@@ -101,13 +101,13 @@ class Thinking:
         self._chosen = list(dict.fromkeys(move_named(root, name) for name in go.searchmoves))
         self._limits = limits_of_go(go, not int(root[8]) & 1, overhead)
         self._mate = go.mate
-        if self._limits.enough is not None and len(self._chosen or self._moves) == 1:
+        if self._limits.soft_seconds is not None and len(self._chosen or self._moves) == 1:
             self._limits = replace(self._limits, depth=min(self._limits.depth, ONLY_MOVE_DEPTH))
         self._pondering, self._until_stop = go.ponder, go.infinite
         self._halted = self._satisfied = False
         self._released = threading.Event()  # bestmove may be written
         self._timer: threading.Timer | None = None
-        self._told = (0, 0)  # depth and nodes of the last info
+        self._reported = (0, 0)  # depth and nodes of the last info line
         self.over = False  # bestmove is written, or being written
         if not go.ponder:
             self._begin_clock(started)
@@ -117,17 +117,17 @@ class Thinking:
         self._thread.start()
 
     def stop(self) -> None:
-        """Come to an end and answer."""
+        """End the search and write `bestmove`."""
         self._released.set()
         self._halt()
 
     @property
     def stopped(self) -> bool:
-        """Whether it was told to stop, so that it is over in a moment."""
+        """Whether the search was stopped, so that it ends soon."""
         return self._halted and self._released.is_set()
 
     def ponderhit(self) -> None:
-        """The opponent played the move that was expected: from now on our clock runs. ValueError if nobody expected any."""
+        """The opponent played the expected move: start our clock. ValueError unless pondering."""
         if not self._pondering:
             raise ValueError("ponderhit without go ponder")
         self._pondering = False
@@ -138,12 +138,12 @@ class Thinking:
             self._halt()
 
     def wait(self) -> None:
-        """Return when bestmove is written."""
+        """Wait until `bestmove` is written."""
         self._thread.join()
 
     def _halt(self) -> None:
-        self._halted = True  # first: a search that has not begun yet would miss the stop alone
-        if not self.over:  # the searcher may be at work for another `go`
+        self._halted = True  # set first: a search that has not begun yet misses the stop
+        if not self.over:  # the searcher may already run for another `go`
             self._searcher.stop()
 
     def _begin_clock(self, started: float) -> None:
@@ -154,7 +154,7 @@ class Thinking:
             self._timer.start()
 
     def _run(self) -> None:
-        with contextlib.suppress(BrokenPipeError):  # nobody listens any more; the end of the input follows
+        with contextlib.suppress(BrokenPipeError):  # the GUI has closed the pipe; the end of the input follows
             names: list[str] = []
             try:
                 names = self._search()
@@ -162,30 +162,30 @@ class Thinking:
             finally:
                 if self._timer:
                     self._timer.cancel()
-                fallback = (self._chosen or self._moves)[:1]  # stopped before anything was found
+                fallback = (self._chosen or self._moves)[:1]  # stopped before the first result
                 names = names or [move_name(self._line[-1], move, self._chess960) for move in fallback]
                 self.over = True
                 self._write("bestmove " + (" ponder ".join(names[:2]) or "(none)"))
 
     def _search(self) -> list[str]:
-        """Search; the names of the moves of the principal variation."""
+        """Search; returns the names of the moves of the PV."""
         root = self._line[-1]
         if not self._moves:
             self._write(f"info depth 0 score {'mate' if in_check(root) else 'cp'} 0")
             return []
         limits = Limits(depth=self._limits.depth, nodes=self._limits.nodes)
         if self._chosen:
-            found = search_among(self._searcher, self._line, self._chosen, after, lambda line: result(line) == 0, limits,
+            found = search_root_moves(self._searcher, self._line, self._chosen, after, lambda line: result(line) == 0, limits,
                                  self._report, lambda: self._halted)
         else:
             found = self._searcher.search(self._line, limits, report=self._report)
-        return self._tell(found)
+        return self._write_info(found)
 
     def _report(self, found: Found) -> None:
-        """After each depth: tell, and stop where that was enough."""
-        self._tell(found)
+        """Report a completed depth, and stop at the soft limit or at the requested mate."""
+        self._write_info(found)
         limits = self._limits
-        if limits.enough is not None and time.monotonic() - self._started >= limits.enough:
+        if limits.soft_seconds is not None and time.monotonic() - self._started >= limits.soft_seconds:
             self._satisfied = True
         if self._mate is not None and found.win_in is not None and 0 < found.win_in < 2 * self._mate:
             self._satisfied = True
@@ -194,12 +194,12 @@ class Thinking:
         if self._halted:
             self._searcher.stop()
 
-    def _tell(self, found: Found) -> list[str]:
-        names = variation_names(self._line[-1], found.variation, self._chess960)
-        if found.depth and self._told != (found.depth, found.nodes):
-            self._told = found.depth, found.nodes
+    def _write_info(self, found: Found) -> list[str]:
+        names = pv_names(self._line[-1], found.pv, self._chess960)
+        if found.depth and self._reported != (found.depth, found.nodes):
+            self._reported = found.depth, found.nodes
             seconds = max(found.seconds, 1e-6)
             self._write(f"info depth {found.depth} score {score_text(found)} nodes {found.nodes} "
-                        f"nps {round(found.nodes / seconds)} hashfull {round(1000 * self._searcher.full)} "
+                        f"nps {round(found.nodes / seconds)} hashfull {round(1000 * self._searcher.hashfull)} "
                         f"time {round(1000 * found.seconds)} pv {' '.join(names)}")
         return names

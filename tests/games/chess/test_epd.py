@@ -115,7 +115,7 @@ def test_a_bad_line_is_reported_with_its_number_and_byte_and_the_rest_is_read(li
     assert notes == [f"{path}: line 5 (byte {at}): {faults.SENTENCES[fault]}; line skipped"]
     assert (report.positions, report.bad, report.faults) == (3, 1, {faults.SENTENCES[fault]: 1})
     assert batches[0].outcomes.tolist() == [1.0] * 3
-    with pytest.raises(InputError, match=rf"positions\.epd: line 5 \(byte {at}\): .*; mend it, or leave out --strict"):
+    with pytest.raises(InputError, match=rf"positions\.epd: line 5 \(byte {at}\): .*; fix it, or leave out --strict"):
         read(path, strict=True)
 
 

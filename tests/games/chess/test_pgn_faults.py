@@ -93,7 +93,7 @@ def test_strict_reading_stops_at_the_first_bad_game(fault, text, place, tmp_path
     with pytest.raises(InputError) as caught:
         read(path, strict=True)
     assert f"{path}: game 2 (byte " in str(caught.value)
-    assert "mend it, or leave out --strict to skip such games" in str(caught.value)
+    assert "fix it, or leave out --strict to skip such games" in str(caught.value)
     assert "\n" not in str(caught.value)
 
 

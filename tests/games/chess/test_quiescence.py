@@ -70,7 +70,7 @@ class Memory(Context):
     def leaf(self) -> np.ndarray:
         """Where the principal variation ends."""
         words = self.records["stack"][0, 0].copy()
-        for move in self.records["variations"][0, 0, :self.records["lengths"][0, 0]]:
+        for move in self.records["pv"][0, 0, :self.records["pv_lengths"][0, 0]]:
             words = after(words, int(move))
         return words
 

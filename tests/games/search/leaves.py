@@ -1,8 +1,8 @@
-"""What an exact search promises about its principal variation.
+"""Check the principal variations of exact searches: complete, legal, and leading to the value.
 
     python -m tests.games.search.leaves 100000
 
-checks so many searches and prints how many break a promise.
+checks so many searches and prints the number of violations.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from tuner.engine.loading import load_engine
 from tuner.parameters.parameters import Parameters
 
 
-def broken_promises(engine: Engine, parameters: Parameters, seed: int, n: int) -> list[str]:
-    """Searches of n positions, to depths from 1 to 4, whose variation is cut short or does not lead to their value."""
+def violations(engine: Engine, parameters: Parameters, seed: int, n: int) -> list[str]:
+    """Searches of n positions, to depths from 1 to 4, whose PV is incomplete or does not lead to their value."""
     chess, broken = find("chess"), []
     exact = engine.searcher(parameters, playing=False, megabytes=4)
     for i, line in enumerate(lines(seed, n)):
         found = exact.search(line, Limits(depth=1 + i % 4))
         walked = list(line)
-        for move in found.variation:
+        for move in found.pv:
             if move not in chess.legal_moves(walked[-1]):
-                broken.append(f"{chess.text(line[-1])}: illegal move in the variation")
+                broken.append(f"{chess.text(line[-1])}: illegal move in the PV")
             walked.append(chess.play(walked[-1], move, None))
-        plies = len(found.variation)
+        plies = len(found.pv)
         if found.win_in is not None:
             wanted = abs(found.win_in) == plies and chess.result(walked) in (1, -1)
         else:
@@ -47,14 +47,14 @@ def broken_promises(engine: Engine, parameters: Parameters, seed: int, n: int) -
 
 
 def main(n: int) -> None:
-    """Search n positions, a thousand at a time, and print what is broken."""
+    """Search n positions, a thousand at a time, and print the violations."""
     engine, parameters = load_engine("classic")
     total = 0
     for seed in range(n // 1000):
-        broken = broken_promises(engine, parameters, seed, 1000)
+        broken = violations(engine, parameters, seed, 1000)
         total += len(broken)
         print("\n".join(broken), end="\n" if broken else "", flush=True)
-    print(f"{total} of {n} searches break a promise")
+    print(f"{total} of {n} searches with a violation")
 
 
 if __name__ == "__main__":

@@ -14,7 +14,8 @@ from numba.core import types
 
 from games.bits import EMPTY
 from games.chess.movegen import generate, insufficient_material
-from games.chess.position import checkers, halfmove_clock, load, make, store
+from games.chess.moves import make
+from games.chess.position import checkers, halfmove_clock, load, store
 from games.chess.search import SEARCH
 from games.record import find
 from games.search.context import INFINITE, MATE
@@ -30,12 +31,12 @@ quiesce = SEARCH.quiescence.quiesce
 def minimax(c, ply, depth):
     """Value of stack[ply] for the side to move; earlier positions of the game are in `keys`."""
     p = load(c.stack[ply])
-    c.keys[c.before + ply] = p.key
+    c.keys[c.root_index + ply] = p.key
     if ply > 0:
         if insufficient_material(p):
             return 0
-        for back in range(1, min(halfmove_clock(p), c.before + ply) + 1):
-            if c.keys[c.before + ply - back] == p.key:
+        for back in range(1, min(halfmove_clock(p), c.root_index + ply) + 1):
+            if c.keys[c.root_index + ply - back] == p.key:
                 return 0
     n = generate(p, False, c.moves[ply])
     if n == 0:
@@ -49,7 +50,7 @@ def minimax(c, ply, depth):
     best = np.int64(-INFINITE)
     for i in range(n):
         move = np.int64(c.moves[ply, i])
-        c.line[ply] = move
+        c.path[ply] = move
         store(c.stack[ply + 1], make(p, move))
         best = max(best, -minimax(c, ply + 1, depth - 1))
     return best
@@ -62,7 +63,7 @@ def minimax_at(contexts, depth):
 
 def plain_value(searcher: Searcher, line: list[np.ndarray], depth: int) -> float:
     """Centipawns, in the memory of a searcher."""
-    searcher.place(line)
+    searcher.set_root(line)
     return minimax_at(searcher._memory.records, depth) / 256
 
 

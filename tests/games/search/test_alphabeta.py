@@ -1,4 +1,4 @@
-"""The search against plain minimax, and what its exact mode promises."""
+"""The search against plain minimax, and the guarantees of its exact mode."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import scipy.stats
 from games.chess.fen import position
 from games.record import find
 from games.search.searcher import Limits
-from tests.games.search.leaves import broken_promises
+from tests.games.search.leaves import violations
 from tests.games.search.plain_search import lines, plain_value
 from tuner.engine.loading import load_engine
 
@@ -35,7 +35,7 @@ def test_the_exact_value_is_that_of_plain_minimax(classic, depth, n):
 
 @pytest.mark.parametrize("params", ["classic", "pesto"])  # of which the search leaves out the terms without weights
 def test_the_static_value_of_the_leaf_is_the_exact_value_of_the_root(params):
-    assert broken_promises(*load_engine(params), seed=5, n=400) == []
+    assert violations(*load_engine(params), seed=5, n=400) == []
 
 
 def test_the_size_of_the_table_and_what_is_in_it_do_not_change_exact_values(classic):
@@ -55,7 +55,7 @@ def test_a_search_after_clearing_is_the_same_search(classic, playing):
         for one in (first, second):
             one.clear()
             found = one.search(line, Limits(depth=5))
-            results.append((found.value, found.variation, found.nodes))
+            results.append((found.value, found.pv, found.nodes))
         assert results[0] == results[1]
 
 

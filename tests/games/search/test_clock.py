@@ -19,7 +19,7 @@ CASES = list(itertools.product(REMAINING, INCREMENTS, MOVES, OVERHEADS))
 def test_a_move_takes_no_more_than_is_left_and_usually_less_than_at_most():
     for remaining, increment, moves, overhead in CASES:
         limits = limits_of(Clock(remaining, increment, moves), overhead)
-        assert SHORTEST <= limits.enough <= limits.seconds <= max(SHORTEST, remaining - overhead)
+        assert SHORTEST <= limits.soft_seconds <= limits.seconds <= max(SHORTEST, remaining - overhead)
         assert (limits.depth, limits.nodes) == (Limits().depth, Limits().nodes)
 
 
@@ -27,14 +27,14 @@ def test_more_time_is_never_used_worse():
     for more in (0.01, 1.0, 100.0):
         for remaining, increment, moves, overhead in CASES:
             less, rich = (limits_of(Clock(r, increment, moves), overhead) for r in (remaining, remaining + more))
-            assert less.enough <= rich.enough and less.seconds <= rich.seconds
+            assert less.soft_seconds <= rich.soft_seconds and less.seconds <= rich.seconds
             rich = limits_of(Clock(remaining, increment + more, moves), overhead)
-            assert less.enough <= rich.enough and less.seconds <= rich.seconds
+            assert less.soft_seconds <= rich.soft_seconds and less.seconds <= rich.seconds
 
 
 def test_the_last_move_before_a_time_control_takes_most_of_the_time_and_the_first_of_many_little():
     last, first = limits_of(Clock(10.0, 0.0, 1), 0.0), limits_of(Clock(10.0, 0.0, 40), 0.0)
-    assert last.enough > 5 and first.enough < 0.5
+    assert last.soft_seconds > 5 and first.soft_seconds < 0.5
 
 
 @pytest.mark.parametrize("base, increment, control", [(1.0, 0.01, None), (0.1, 0.01, None), (60.0, 0.0, None), (10.0, 0.1, None),
@@ -52,7 +52,7 @@ def test_no_game_is_lost_on_time_even_if_every_move_takes_the_most_it_may(base, 
 def test_a_game_at_the_usual_pace_uses_most_of_its_time():
     clock = 60.0
     for _ in range(60):
-        clock -= limits_of(Clock(clock), 0.01).enough * 1.5
+        clock -= limits_of(Clock(clock), 0.01).soft_seconds * 1.5
     assert 3 < clock < 30
 
 
@@ -60,4 +60,4 @@ def test_a_game_at_the_usual_pace_uses_most_of_its_time():
                                                        (1e15, 0.0, 1e15)])
 def test_a_time_for_one_move_is_used_up_less_the_overhead(seconds, overhead, wanted):
     limits = limits_of_move(seconds, overhead)
-    assert (limits.seconds, limits.enough) == (pytest.approx(wanted), None)
+    assert (limits.seconds, limits.soft_seconds) == (pytest.approx(wanted), None)

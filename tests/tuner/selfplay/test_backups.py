@@ -118,7 +118,7 @@ def test_predicted_is_the_reply_in_the_principal_variation(classic):
 
         def expected(self, line):
             """The second move of the variation from the position before."""
-            return self.searcher.search(line[:-1], Limits(depth=3)).variation[1]
+            return self.searcher.search(line[:-1], Limits(depth=3)).pv[1]
 
     plan = Plan(Limits(depth=3), 0, plies=30)
     for episode in episodes(classic, 1, plan, opponent=Same()):

@@ -101,6 +101,6 @@ def test_what_go_asks_for_is_understood():
     assert asked("searchmoves e2e4 d2d4 depth 6 infinite") == Go(
         depth=6, infinite=True, searchmoves=("e2e4", "d2d4"))
     white, black = (limits_of_go(asked("wtime 60000 btime 1000"), side, 0.0) for side in (True, False))
-    assert white.enough > 20 * black.enough
+    assert white.soft_seconds > 20 * black.soft_seconds
     assert limits_of_go(asked("infinite wtime 10 btime 10"), True, 0.0).seconds is None
     assert limits_of_go(asked("depth 999999 nodes 999999999999999999"), True, 0.0).depth <= 60

@@ -1,11 +1,11 @@
-"""A search among some of the moves finds, move by move, what a search of the positions after them finds."""
+"""A search of some of the root moves finds, move by move, what a search of the positions after them finds."""
 
 from __future__ import annotations
 
 import pytest
 
 from games.chess.game import GAME, after, moves_of, result
-from games.search.among import search_among
+from games.search.root_moves import search_root_moves
 from games.search.searcher import Found, Limits, Searcher
 from tuner.engine.loading import load_engine
 
@@ -22,7 +22,7 @@ def searcher() -> Searcher:
 def among(searcher: Searcher, fen: str, names: list[str], limits: Limits, stopping=lambda: False) -> tuple[Found, list[Found]]:
     words, reports = GAME.position(fen), []
     moves = [GAME.move_named(words, name) for name in names] or moves_of(words)
-    found = search_among(searcher, [words], moves, after, lambda line: result(line) == 0, limits, reports.append, stopping)
+    found = search_root_moves(searcher, [words], moves, after, lambda line: result(line) == 0, limits, reports.append, stopping)
     return found, reports
 
 
@@ -32,7 +32,7 @@ def test_among_all_moves_the_value_is_that_of_the_whole_search(searcher):
         found, reports = among(searcher, MIDDLEGAME, [], Limits(depth=depth))
         assert (found.value, found.depth) == (searcher.search([words], Limits(depth=depth)).value, depth)
         assert [report.depth for report in reports] == list(range(2, depth + 1))
-        assert reports[-1].variation == found.variation
+        assert reports[-1].pv == found.pv
 
 
 def test_only_the_moves_given_are_chosen_from(searcher):
@@ -44,7 +44,7 @@ def test_only_the_moves_given_are_chosen_from(searcher):
 
 def test_a_mate_is_as_far_away_as_it_is(searcher):
     found, _ = among(searcher, MATE_IN_ONE, ["h1g1", "a1a8"], Limits(depth=4))
-    assert (found.win_in, len(found.variation)) == (1, 1)
+    assert (found.win_in, len(found.pv)) == (1, 1)
 
 
 def test_a_loss_is_counted_in_plies_from_here(searcher):
@@ -65,4 +65,4 @@ def test_nodes_are_those_of_all_moves_together(searcher):
 
 def test_a_move_that_ends_the_game_in_a_draw_is_worth_nothing(searcher):
     found, _ = among(searcher, "7k/8/8/8/8/8/r7/K5Q1 w - - 99 80", ["a1b1"], Limits(depth=3))
-    assert (found.value, found.win_in, len(found.variation)) == (0.0, None, 1)
+    assert (found.value, found.win_in, len(found.pv)) == (0.0, None, 1)

@@ -1,4 +1,4 @@
-"""Static exchange evaluation: what a capture wins once all captures on its square are played out."""
+"""Static exchange evaluation (SEE): the material that a capture wins after all recaptures on its square."""
 
 from __future__ import annotations
 
@@ -8,31 +8,16 @@ from numba.core import types
 from games import jit
 from games.bits import EMPTY, bit, lowest
 from games.chess.attacks import bishop_attacks, king_attacks, knight_attacks, pawn_attacks_from, rook_attacks
-from games.chess.position import (
-    BISHOP,
-    EN_PASSANT,
-    KING,
-    KNIGHT,
-    PAWN,
-    QUEEN,
-    ROOK,
-    black_to_move,
-    move_captured,
-    move_flag,
-    move_kind,
-    move_promotion,
-    move_source,
-    move_target,
-    position_type,
-)
+from games.chess.moves import EN_PASSANT, move_captured, move_flag, move_kind, move_promotion, move_source, move_target
+from games.chess.position import BISHOP, KING, KNIGHT, PAWN, QUEEN, ROOK, black_to_move, position_type
 from games.chess.unit import inner
 
-exchange_value = jit.table("chess_exchange_values", np.array([0, 100, 300, 300, 500, 900, 10000], np.int64))
+see_value = jit.table("chess_see_values", np.array([0, 100, 300, 300, 500, 900, 10000], np.int64))
 
 
 @inner(types.int64(position_type, types.uint64))
-def _least_kind(p, pieces):
-    """The least valuable kind among pieces, of which there is one."""
+def _least_valuable(p, pieces):
+    """The kind of the least valuable piece in a set that is not empty."""
     if pieces & p.pawns:
         return PAWN
     if pieces & p.knights:
@@ -58,18 +43,18 @@ def _of_kind(p, kind):
 
 
 @inner(types.boolean(position_type, types.int64, types.int64))
-def exchange_reaches(p, move, goal):
-    """Whether a capture or promotion wins at least `goal` (a pawn is 100) when both sides go on with their least piece.
+def see_reaches(p, move, threshold):
+    """Whether the SEE of a capture or promotion is at least `threshold` (a pawn is 100).
 
-    A side goes on only while it is not satisfied with the balance, which decides the question exactly. Pins are not
-    seen.
+    Both sides recapture with their least valuable piece and stop as soon as the balance suits them, which decides the
+    comparison exactly. Pins are ignored.
     """
     kind, promotion = move_kind(move), move_promotion(move)
-    balance = exchange_value(move_captured(move)) - goal
-    at_stake = exchange_value(kind)
+    balance = see_value(move_captured(move)) - threshold
+    at_stake = see_value(kind)
     if promotion:
-        at_stake = exchange_value(promotion)
-        balance += at_stake - exchange_value(PAWN)
+        at_stake = see_value(promotion)
+        balance += at_stake - see_value(PAWN)
     if balance >= at_stake:
         return True
     black = black_to_move(p)
@@ -89,10 +74,10 @@ def exchange_reaches(p, move, goal):
         mine = around & (p.black if blacks else p.white)
         if mine == EMPTY:
             return not ours_to_move
-        least = _least_kind(p, mine)
+        least = _least_valuable(p, mine)
         if least == KING and around & (p.white if blacks else p.black):
             return not ours_to_move
         balance += at_stake if ours_to_move else -at_stake
-        at_stake = exchange_value(least)
+        at_stake = see_value(least)
         occupied &= ~bit(lowest(mine & _of_kind(p, least)))
         ours_to_move = not ours_to_move

@@ -6,9 +6,9 @@ import chess
 import pytest
 from numba.core import types
 
-from games.chess.exchange import exchange_reaches
 from games.chess.fen import position
 from games.chess.position import load, words_type
+from games.chess.see import see_reaches
 from tests.games.chess.swapping import VALUES, exchange, forced_exchange
 from tests.games.support import packed, random_boards, unit_of
 
@@ -17,7 +17,7 @@ GOALS = [-900, -401, -400, -101, -1, 0, 1, 99, 100, 101, 300, 801]
 
 @unit_of(__file__).entry(types.boolean(words_type, types.int64, types.int64))
 def reaches(words, move, goal):
-    return exchange_reaches(load(words), move, goal)
+    return see_reaches(load(words), move, goal)
 
 
 def captures(board: chess.Board) -> list[chess.Move]:

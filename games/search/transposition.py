@@ -1,7 +1,7 @@
-"""The transposition table: what is known about positions, in two words each.
+"""The transposition table: two words per entry, always replaced.
 
-The first word is the position's key; the second holds, from bit 0: the move (24 bits), the depth (6), the bound (2), the
-value (32). A value of mate counts from the position, not from the root.
+The first word is the Zobrist key of the position; the second holds, from bit 0: the move (24 bits), the depth (6), the bound
+(2), the value (32). Mate distances count from the position, not from the root.
 """
 
 from __future__ import annotations
@@ -13,22 +13,22 @@ from games import jit
 from games.search.context import DECIDED
 from games.search.memory import put_word, word_at
 
-NONE, LOWER, UPPER, EXACT = range(4)  # of a bound: only the move is known, at least, at most, both
+NONE, LOWER, UPPER, EXACT = range(4)  # bounds: no value (only the move), value at least, at most, exact
 MOVE_MASK, DEPTH_MASK, BOUND_MASK = (1 << 24) - 1, 63, 3
 DEPTH_SHIFT, BOUND_SHIFT, VALUE_SHIFT = 24, 30, 32
 inner = jit.Unit("search", lambda: []).inner  # compiled into the units of the games
 
 
 @inner(types.int64(types.int64, types.int64, types.uint64))
-def look_up(table, mask, key):
-    """What is known about a position; 0 for nothing."""
+def tt_probe(table, mask, key):
+    """Return the entry of a position, or 0."""
     place = (np.int64(key) & mask) << 1
     return np.int64(word_at(table, place + 1)) if word_at(table, place) == key else 0
 
 
 @inner(types.void(types.int64, types.int64, types.uint64, types.int64, types.int64, types.int64, types.int64, types.int64))
-def remember(table, mask, key, move, depth, bound, value, ply):
-    """Keep what was found out; a deep result on another position gives way too: it is old."""
+def tt_store(table, mask, key, move, depth, bound, value, ply):
+    """Store an entry, whatever was there before: an entry of another position, however deep, is probably old."""
     place = (np.int64(key) & mask) << 1
     if value > DECIDED:
         value += ply
@@ -41,23 +41,23 @@ def remember(table, mask, key, move, depth, bound, value, ply):
 
 
 @inner(types.int64(types.int64))
-def known_move(entry):
+def tt_move(entry):
     return entry & MOVE_MASK
 
 
 @inner(types.int64(types.int64))
-def known_depth(entry):
+def tt_depth(entry):
     return entry >> DEPTH_SHIFT & DEPTH_MASK
 
 
 @inner(types.int64(types.int64))
-def known_bound(entry):
+def tt_bound(entry):
     return entry >> BOUND_SHIFT & BOUND_MASK
 
 
 @inner(types.int64(types.int64, types.int64))
-def known_value(entry, ply):
-    """The value, for a position `ply` plies below the root."""
+def tt_value(entry, ply):
+    """Return the value, with mate distances counted from the root, `ply` plies above."""
     value = entry >> VALUE_SHIFT
     if value > DECIDED:
         return value - ply
@@ -65,7 +65,7 @@ def known_value(entry, ply):
 
 
 @inner(types.boolean(types.int64, types.int64, types.int64, types.int64))
-def decides(entry, ply, alpha, beta):
-    """Whether what is known answers the question if a value lies between alpha and beta."""
-    value, bound = known_value(entry, ply), known_bound(entry)
+def tt_cutoff(entry, ply, alpha, beta):
+    """Whether the entry's bound allows a cutoff in the window from alpha to beta."""
+    value, bound = tt_value(entry, ply), tt_bound(entry)
     return bound == EXACT or (bound == LOWER and value >= beta) or (bound == UPPER and value <= alpha)
