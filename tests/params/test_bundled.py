@@ -11,7 +11,8 @@ import yaml
 from games.chess.fen import fen
 from tests.evalterms.support import engine, some_positions
 from tuner.engine.engine import BUNDLED, game_of, load_engine, parameter_path
-from tuner.parameters.parameters import read_parameters, to_text, write_parameters
+from tuner.parameters.reader import read_parameters
+from tuner.parameters.writer import to_text, write_parameters
 
 FILES = sorted(BUNDLED.glob("*/*.yaml"))
 every_file = pytest.mark.parametrize("path", FILES, ids=[f"{path.parent.name}-{path.stem}" for path in FILES])

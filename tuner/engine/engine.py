@@ -21,7 +21,8 @@ from tuner.io.files import BUNDLED as BUNDLED
 from tuner.parallel import in_order
 from tuner.parameters.layout import Layout, layout_of, shares_of
 from tuner.parameters.parameters import DEFAULT_GAME as DEFAULT_GAME
-from tuner.parameters.parameters import Parameters, game_of, read_parameters
+from tuner.parameters.parameters import Parameters
+from tuner.parameters.reader import game_of, read_parameters
 
 SAMPLES = BUNDLED.parent / "games" / "samples" / "stockfish400.pgn.zst"
 AT_ONCE = 1 << 14  # positions

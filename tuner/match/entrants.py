@@ -14,7 +14,8 @@ from games.record import Game, available
 from games.streams import InputError
 from tuner.engine.engine import BUNDLED, DEFAULT_GAME, Engine, parameter_path
 from tuner.match.players import RandomPlayer, SearchPlayer
-from tuner.parameters.parameters import Parameters, game_of
+from tuner.parameters.parameters import Parameters
+from tuner.parameters.reader import game_of
 
 RANDOM, PARAMETERS = "random", "parameters"
 MEGABYTES = 16  # of a search's table

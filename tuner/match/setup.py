@@ -27,7 +27,7 @@ from tuner.match.ladder import BASELINES
 from tuner.match.loop import Rules
 from tuner.match.openings import Book, Generator, Start
 from tuner.match.settings import Settings
-from tuner.parameters.parameters import game_of, read_parameters
+from tuner.parameters.reader import game_of, read_parameters
 from tuner.statistics.sprt import Sprt
 
 COPIES = ("a.yaml", "b.yaml")  # of parameter files, in the folder of a match: later edits of the originals change nothing

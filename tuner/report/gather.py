@@ -10,7 +10,8 @@ from games.streams import InputError
 from tuner.engine.engine import make_layout, parameter_path
 from tuner.io.run_folder import CONFIG, HISTORY, read_plain
 from tuner.parameters.diff import Comparison, compare
-from tuner.parameters.parameters import Parameters, game_of, read_parameters, tapered, untapered
+from tuner.parameters.parameters import Parameters, tapered, untapered
+from tuner.parameters.reader import game_of, read_parameters
 from tuner.report.findings import read_findings
 from tuner.report.history import read_history
 from tuner.report.matches import Match, read_match

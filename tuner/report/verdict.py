@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from games.streams import InputError
-from tuner.parameters.parameters import game_of, read_parameters
+from tuner.parameters.reader import game_of, read_parameters
 from tuner.report.gather import MATCH, SELFPLAY, Run
 from tuner.report.matches import Match
 from tuner.report.text import known, number, short, signed, together, whole

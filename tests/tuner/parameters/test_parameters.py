@@ -12,16 +12,9 @@ import yaml
 
 from games.streams import InputError
 from tests.tuner.support import LAYOUT
-from tuner.parameters.parameters import (
-    LARGEST_WEIGHT,
-    Parameters,
-    game_of,
-    missing_parameters,
-    read_parameters,
-    to_text,
-    untapered,
-    write_parameters,
-)
+from tuner.parameters.parameters import LARGEST_WEIGHT, Parameters, untapered
+from tuner.parameters.reader import game_of, missing_parameters, read_parameters
+from tuner.parameters.writer import to_text, write_parameters
 from tuner.parameters.yaml_tree import LARGEST, read_tree
 
 SIZE = LAYOUT.size

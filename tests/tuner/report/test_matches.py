@@ -7,7 +7,7 @@ import pytest
 from tests.tuner.report.support import learned_from, match_run, tune_run
 from tuner.engine.engine import load_parameters
 from tuner.match.result_text import result_block
-from tuner.parameters.parameters import write_parameters
+from tuner.parameters.writer import write_parameters
 from tuner.report.gather import gather
 from tuner.report.matches import read_match
 from tuner.report.verdict import verdicts_of

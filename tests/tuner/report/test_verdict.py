@@ -11,7 +11,7 @@ import pytest
 
 from tests.tuner.report.support import findings, learned_from, match_run, selfplay_run, tune_run
 from tuner.engine.engine import load_parameters
-from tuner.parameters.parameters import write_parameters
+from tuner.parameters.writer import write_parameters
 from tuner.report.gather import gather
 from tuner.report.matches import read_match
 from tuner.report.page import render
