@@ -10,7 +10,7 @@ from games.streams import InputError
 from tests.tuner.parameters.support import GOOD, changed, read, refused
 from tests.tuner.support import LAYOUT
 from tuner.parameters.reader import game_of, missing_parameters, read_parameters
-from tuner.parameters.yaml_tree import LARGEST, read_tree
+from tuner.parameters.yaml_tree import DEEPEST, LARGEST, read_tree
 
 
 def test_a_file_means_what_it_says(tmp_path):
