@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from tuner.parameters.comments import Comment
 from tuner.parameters.layout import Layout
 
 DEFAULT_GAME = "chess"  # whose bundled files need no prefix
@@ -23,6 +24,7 @@ class Parameters:
     `weights` and `standard_errors` have shape (stages, columns), in centipawns. v = tanh(scale * centipawns) is the
     value of a position, p = (1 + v) / 2 the probability of winning. `fixed` are names or globs held constant, `bounds`
     pairs of name and (low, high), `prior` pairs of name and (mean or None for the starting value, standard deviation).
+    `comments` are those of the file that was read, for the file that is written.
     """
 
     game: str
@@ -35,6 +37,7 @@ class Parameters:
     prior: tuple[tuple[str, tuple[float | None, float]], ...] = ()
     standard_errors: np.ndarray | None = None
     learned: dict = field(default_factory=dict)
+    comments: tuple[Comment, ...] = ()
 
     def mask(self, patterns: tuple[str, ...]) -> np.ndarray:
         """(stages, columns) bool: numbers that one of these names or globs means."""

@@ -13,12 +13,14 @@ import numpy as np
 
 from games.record import available, find
 from games.streams import InputError
+from tuner.io.files import BUNDLED
 from tuner.io.text import one_line
 from tuner.parameters.checks import Checks, plain, shown
+from tuner.parameters.comments import comments_of
 from tuner.parameters.layout import Layout, Place
 from tuner.parameters.parameters import DEFAULT_SCALE, LARGEST_ERROR, LARGEST_SD, LARGEST_WEIGHT, SMALLEST_SD, UNKNOWN, Parameters
 from tuner.parameters.suggested import completing
-from tuner.parameters.yaml_tree import Node, read_tree
+from tuner.parameters.yaml_tree import Node, read_source, read_tree
 
 NOTHING = (UNKNOWN, "null", "")
 KEYS = ("game", "scale", "stages", "terms", "weights", "fixed", "bounds", "prior", "standard_errors", "learned")
@@ -179,7 +181,8 @@ class _Reader(Checks):
         return tuple(found)
 
     def read(self) -> Parameters:
-        root = read_tree(self.path)
+        source = read_source(self.path)
+        root = source.root
         top = self.mapping(root, "the file")
         for key, node in top.items():
             if key not in KEYS:
@@ -214,7 +217,7 @@ class _Reader(Checks):
         return Parameters(
             self.game, self.layout, stages, weights, scale, self.names(top.get("fixed"), "fixed", stages),
             self.bounds(top.get("bounds"), stages), self.prior(top.get("prior"), stages), errors,
-            self.learned(top.get("learned")))
+            self.learned(top.get("learned")), () if self.path.is_relative_to(BUNDLED) else comments_of(source))
 
 
 def listed(names: list[str], most: int = 4) -> str:

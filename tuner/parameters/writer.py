@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import math
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import yaml
 
 from tuner.io.files import plain_text, replaced, unwritable
+from tuner.parameters.comments import OURS, Place, with_comments
 from tuner.parameters.parameters import LARGEST_ERROR, UNKNOWN, Parameters
 from tuner.parameters.reader import read_parameters
 
 
-def write_parameters(path: Path, p: Parameters, comment: str = "") -> None:
+def write_parameters(path: Path, p: Parameters) -> None:
     """Write a parameter file: to a temporary name, read back and compared, then put in place."""
     path = Path(path)
     try:
@@ -22,72 +24,83 @@ def write_parameters(path: Path, p: Parameters, comment: str = "") -> None:
     except OSError as problem:
         raise unwritable(path, problem) from None
     with replaced(path) as temporary:
-        temporary.write_text(to_text(p, comment, path.parent), encoding="utf-8")
+        temporary.write_text(to_text(p, path.parent), encoding="utf-8")
         back = read_parameters(temporary, p.layout, p.game)
         if not np.allclose(back.weights, p.weights, rtol=0, atol=0.006):
             raise AssertionError(f"{path}: the file does not read back as it was written")
 
 
-def to_text(p: Parameters, comment: str = "", folder: Path | None = None) -> str:
-    """The parameters as YAML text for a file in a folder, from which the way to files of terms begins."""
-    lines = [f"# {line}".rstrip() for line in comment.splitlines()]
+def to_text(p: Parameters, folder: Path | None = None) -> str:
+    """The parameters as YAML text, with their comments; paths of files of terms are relative to the folder."""
+    said = any(comment.place == OURS.place and comment.indent is None for comment in p.comments)
+    return "\n".join(with_comments(_lines(p, folder), p.comments if said else (*p.comments, OURS))) + "\n"
+
+
+def _lines(p: Parameters, folder: Path | None) -> Iterator[tuple[Place, str]]:
+    """The lines of the file, each with the place of its value."""
     scale = f"{p.scale:.6g}"
     if not 1e-6 < float(scale) < 1:  # rounded out of its range
         scale = repr(float(p.scale))
-    lines += [f"game: {p.game}", f"scale: {scale}  # v = tanh(scale * centipawns), p = (1 + v) / 2",
-              f"stages: [{', '.join(p.stages)}]"]
+    yield ("game",), f"game: {p.game}"
+    yield ("scale",), f"scale: {scale}"
+    yield ("stages",), f"stages: [{', '.join(p.stages)}]"
     if p.layout.files:
-        lines.append("terms:")
+        yield ("terms",), "terms:"
         for file, sha256 in p.layout.files:
             place = os.path.relpath(file, folder) if folder is not None else file
-            lines.append(f"  - {{file: {_quoted(place)}, sha256: {_quoted(sha256)}}}")
+            yield ("terms", os.path.basename(file)), f"  - {{file: {_quoted(place)}, sha256: {_quoted(sha256)}}}"
     if p.fixed:
-        lines.append("fixed: [" + ", ".join(_quoted(name) for name in p.fixed) + "]")
+        yield ("fixed",), "fixed: [" + ", ".join(_quoted(name) for name in p.fixed) + "]"
     if p.bounds:
-        lines += ["bounds:", *(f"  {_quoted(name)}: [{_limit(low)}, {_limit(high)}]" for name, (low, high) in p.bounds)]
+        yield ("bounds",), "bounds:"
+        for name, (low, high) in p.bounds:
+            yield ("bounds", name), f"  {_quoted(name)}: [{_limit(low)}, {_limit(high)}]"
     if p.prior:
-        lines.append("prior:")
+        yield ("prior",), "prior:"
         for name, (mean, sd) in p.prior:
-            told = f"mean: {_limit(mean)}, " if mean is not None else ""
-            lines.append(f"  {_quoted(name)}: {{{told}sd: {_limit(sd)}}}")
-    lines += _block(p, "weights", p.weights)
+            given = f"mean: {_limit(mean)}, " if mean is not None else ""
+            yield ("prior", name), f"  {_quoted(name)}: {{{given}sd: {_limit(sd)}}}"
+    yield from _block(p, "weights", p.weights)
     if p.standard_errors is not None:
-        lines += _block(p, "standard_errors", p.standard_errors)
+        yield from _block(p, "standard_errors", p.standard_errors)
     if p.learned:
-        lines.append(yaml.safe_dump({"learned": _writable(p.learned)}, sort_keys=False, allow_unicode=True, width=110).rstrip())
-    return "\n".join(lines) + "\n"
+        yield ("learned",), "learned:"
+        for key, value in _writable(p.learned).items():
+            text = yaml.safe_dump({"learned": {key: value}}, sort_keys=False, allow_unicode=True, width=110)
+            yield ("learned", key), text.partition("\n")[2].rstrip()
 
 
-def _block(p: Parameters, name: str, numbers: np.ndarray) -> list[str]:
-    lines, term = [f"{name}:"], None
+def _block(p: Parameters, name: str, numbers: np.ndarray) -> Iterator[tuple[Place, str]]:
+    yield (name,), f"{name}:"
+    term = None
     for place in p.layout.places:
         if place.term != term:
             term = place.term
-            lines.append(f"  {term}:")
+            yield (name, term), f"  {term}:"
+        at = (name, term, place.name)
         values = [numbers[s, place.columns].reshape(place.shape) for s in range(len(p.stages))]
         if len(p.stages) == 1:
-            head, *rest = _lines(values[0], "      ")
-            lines += [f"    {place.name}: {head}".rstrip(), *rest]
+            yield from _entry(at, f"    {place.name}:", values[0])
         elif not place.shape:
             inner = ", ".join(f"{stage}: {_number(float(v))}" for stage, v in zip(p.stages, values, strict=True))
-            lines.append(f"    {place.name}: {{{inner}}}")
+            yield at, f"    {place.name}: {{{inner}}}"
         else:
-            lines.append(f"    {place.name}:")
+            yield at, f"    {place.name}:"
             for stage, v in zip(p.stages, values, strict=True):
-                head, *rest = _lines(v, "        ")
-                lines += [f"      {stage}: {head}".rstrip(), *rest]
-    return lines
+                yield from _entry((*at, stage), f"      {stage}:", v)
 
 
-def _lines(values: np.ndarray, indent: str) -> list[str]:
-    """A list on one line, a grid row by row with the last row on top."""
+def _entry(place: Place, key: str, values: np.ndarray) -> Iterator[tuple[Place, str]]:
+    """A number or a list on the line of its key, a grid row by row below it with the last row on top."""
     if values.ndim == 0:
-        return [_number(float(values))]
-    if values.ndim == 1:
-        return ["[" + ", ".join(_number(v) for v in values) + "]"]
-    width = max(len(_number(v)) for v in values.ravel())
-    rows = ["- [" + ", ".join(_number(v).rjust(width) for v in row) + "]" for row in values[::-1]]
-    return ["", *(indent + row for row in rows)]
+        yield place, f"{key} {_number(float(values))}"
+    elif values.ndim == 1:
+        yield place, f"{key} [{', '.join(_number(v) for v in values)}]"
+    else:
+        yield place, key
+        width, indent = max(len(_number(v)) for v in values.ravel()), " " * (len(key) - len(key.lstrip()) + 2)
+        for i, row in enumerate(values[::-1]):
+            yield (*place, i), f"{indent}- [{', '.join(_number(v).rjust(width) for v in row)}]"
 
 
 def _number(value: float) -> str:

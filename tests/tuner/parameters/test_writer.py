@@ -19,7 +19,7 @@ from tuner.parameters.writer import to_text, write_parameters
 @pytest.mark.parametrize("seed", range(12))
 def test_what_is_written_is_read_back_and_written_the_same(tmp_path, seed):
     p = random_parameters(seed)
-    write_parameters(tmp_path / "out.yaml", p, "two lines\nof comment")
+    write_parameters(tmp_path / "out.yaml", p)
     back = read_parameters(tmp_path / "out.yaml", LAYOUT, "chess")
     np.testing.assert_array_equal(back.weights, p.weights)
     for name in ("game", "stages", "scale", "fixed", "bounds", "prior", "learned"):
@@ -28,7 +28,7 @@ def test_what_is_written_is_read_back_and_written_the_same(tmp_path, seed):
         assert back.standard_errors is None
     else:
         np.testing.assert_array_equal(back.standard_errors, p.standard_errors)
-    assert to_text(back, "two lines\nof comment") == (tmp_path / "out.yaml").read_text(encoding="utf-8")
+    assert to_text(back) == (tmp_path / "out.yaml").read_text(encoding="utf-8")
     assert [path.name for path in tmp_path.iterdir()] == ["out.yaml"]
 
 
