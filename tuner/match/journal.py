@@ -20,7 +20,7 @@ from pathlib import Path
 from games.streams import InputError
 from tuner.io.files import replace_file, replaced
 from tuner.io.run_folder import HISTORY, keep_beside, locked, write_all
-from tuner.match.lines import decoded, encoded, torn
+from tuner.match.history_line import decoded, encoded, torn
 
 SYNC_SECONDS = 1.0  # a kill loses nothing that was written; this is for a power cut
 LEAST_PAIR = 1 << 14  # bytes that the games of a pair may take whatever those of others do

@@ -1,1 +1,1 @@
-"""A run folder as one page of HTML: `gather` reads it, `page` writes it, and the rest says what is on the page."""
+"""A run folder as one page of HTML: `read_run` reads it, `page` writes it, and the rest says what is on the page."""

@@ -7,7 +7,7 @@ import math
 from pathlib import Path
 
 from games.streams import InputError
-from tuner.report.shapes import Needed, Shape, require
+from tuner.report.schema import Needed, Shape, require
 
 
 def read_history(path: Path, shape: dict[str, Shape], torn: bool) -> list[dict]:

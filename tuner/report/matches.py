@@ -16,7 +16,7 @@ from tuner.match.setup import COPIES, test_of
 from tuner.match.tally import Tally
 from tuner.parameters.yaml_tree import read_tree
 from tuner.report.history import read_history
-from tuner.report.shapes import OUTCOME, TEXT, WHOLE, Exactly, Kind, Needed
+from tuner.report.schema import OUTCOME, TEXT, WHOLE, Exactly, Kind, Needed
 from tuner.statistics.pentanomial import summarise
 from tuner.statistics.sprt import Sprt
 

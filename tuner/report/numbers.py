@@ -6,13 +6,13 @@ import numpy as np
 
 from tuner.parameters.diff import Comparison, reach
 from tuner.parameters.parameters import Parameters
-from tuner.report.certainty import CHANCE, SURE, Certainty
 from tuner.report.charts import Chart, Series, line_chart
+from tuner.report.significance import CHANCE, SURE, Significance
 
 LEAST_SPAN = 20.0  # centipawns that the height of a chart is at least: less would show noise as mountains
 
 
-def rows(found: Comparison, certainty: Certainty) -> list[dict]:
+def rows(found: Comparison, significance: Significance) -> list[dict]:
     """Single numbers and those of lists, stage by stage; `error` is half the 95 % interval of the change, None where there is
     none, and `sure` what is known of chance."""
     lines, errors = [], (found.evidence.reach * found.evidence.error)[0]
@@ -23,8 +23,8 @@ def rows(found: Comparison, certainty: Certainty) -> list[dict]:
             for s, stage in enumerate(found.stages):
                 before, after = (float(p.weights[s, i]) for p in found.files)
                 lines.append({"parameter": label, "stage": stage, "initial": before, "learned": after,
-                              "change": float(found.change[0, s, i]), "sure": certainty.marks[s, i],
-                              "error": float(errors[s, i]) if certainty.marks[s, i] in (SURE, CHANCE)
+                              "change": float(found.change[0, s, i]), "sure": significance.marks[s, i],
+                              "error": float(errors[s, i]) if significance.marks[s, i] in (SURE, CHANCE)
                               and np.isfinite(errors[s, i]) else None})
     return lines
 
@@ -34,10 +34,10 @@ def intervals_of(p: Parameters) -> np.ndarray | None:
     return None if p.standard_errors is None else reach(p) * p.standard_errors
 
 
-def curves(found: Comparison, certainty: Certainty) -> list[Chart]:
+def curves(found: Comparison, significance: Significance) -> list[Chart]:
     """A chart for each list of numbers in each stage; the stages of one list have one scale."""
     charts = []
-    noise = None if certainty.noise is None else float(certainty.noise[-1])
+    noise = None if significance.noise is None else float(significance.noise[-1])
     initial, learned = found.files
     for place in learned.layout.places:
         if len(place.shape) != 1:

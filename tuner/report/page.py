@@ -9,9 +9,9 @@ from markupsafe import Markup
 
 from tuner import __version__
 from tuner.report.charts import Chart, own_names
-from tuner.report.gather import MATCH, Run
+from tuner.report.formatting import FILTERS
+from tuner.report.run import MATCH, Run
 from tuner.report.sections import Section, sections_of, tiles_of
-from tuner.report.text import FILTERS
 from tuner.report.verdict import match_to_play, report_command, verdicts_of
 
 TEMPLATES = Path(__file__).parent / "templates"

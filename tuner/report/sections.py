@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 import yaml
 
 from tuner.parameters.diff import reach
-from tuner.report import boards, figures, numbers, positions
-from tuner.report.certainty import NOISE, Certainty, certainty_of, certainty_of_selfplay
-from tuner.report.gather import MATCH, SELFPLAY, TUNE, Run
+from tuner.report import boards, numbers, positions, run_charts
+from tuner.report.formatting import MISSING, known, number, short, signed, together, whole
 from tuner.report.matches import Match
-from tuner.report.text import MISSING, known, number, short, signed, together, whole
+from tuner.report.run import MATCH, SELFPLAY, TUNE, Run
+from tuner.report.significance import NOISE, Significance, significance_of, significance_of_selfplay
 from tuner.report.verdict import lost, reasons
 
 NAMES = {"logistic": "Held-out loss", "rootstrap": "Agreement with the search, held out"}  # of what a method makes less
@@ -43,8 +43,8 @@ def sections_of(run: Run) -> list[Section]:
         found = [_match_section(match, i) for i, match in enumerate(run.matches)]
         found[0] = replace(found[0], title="Result")
     else:
-        sure = certainty_of_selfplay(run.comparison, run.settings, run.history) if run.kind == SELFPLAY else \
-            certainty_of(run.comparison)
+        sure = significance_of_selfplay(run.comparison, run.settings, run.history) if run.kind == SELFPLAY else \
+            significance_of(run.comparison)
         found = [_advice(run), _values(run, sure), _elo(run), *(_match_section(match, i) for i, match in enumerate(run.matches)),
                  _selfplay(run, sure) if run.kind == SELFPLAY else _curves(run), _tables(run, sure), _lists(run, sure),
                  _numbers(run, sure), _calibration(run), _agreement(run), _identifiability(run), _draws(run), _misjudged(run),
@@ -119,15 +119,15 @@ def _counts_of(match: Match) -> list[Tile]:
 
 def _match_section(match: Match, i: int) -> Section:
     title = f"{match.names[0]} against {match.names[1]}"
-    return Section(f"match-{i + 1}", f"Match: {title}", "match", {"match": match, "charts": figures.match_charts(match)})
+    return Section(f"match-{i + 1}", f"Match: {title}", "match", {"match": match, "charts": run_charts.match_charts(match)})
 
 
-def _values(run: Run, sure: Certainty) -> Section | None:
+def _values(run: Run, sure: Significance) -> Section | None:
     values = numbers.values(run.comparison, run.findings.get("ratios") or [])
     if not values["rows"]:
         return None
     return Section("values", f"Values: {values['term']}", "values", {
-        **values, "charts": figures.value_charts(values), "errors": run.learned.standard_errors is not None,
+        **values, "charts": run_charts.value_charts(values), "errors": run.learned.standard_errors is not None,
         "sentence": sure.sentence})
 
 
@@ -152,37 +152,37 @@ def _sentence(text: str) -> str:
 def _elo(run: Run) -> Section | None:
     points = [{"games": next((games for games in match.learned if games is not None), None), "elo": match.plain["elo"]}
               for match in run.matches if match.learned[0] is not None]
-    chart = figures.elo_curve(points) if run.kind == SELFPLAY else None
+    chart = run_charts.elo_curve(points) if run.kind == SELFPLAY else None
     return Section("elo", "Strength", "charts", {
         "charts": [chart], "note": "Elo of the first player of each match, by the games that its weights were learned from."
     }) if chart else None
 
 
-def _selfplay(run: Run, sure: Certainty) -> Section | None:
+def _selfplay(run: Run, sure: Significance) -> Section | None:
     if not run.history:
         return None
     start = {place.name: float(run.initial.weights[:, place.columns].mean()) for place in run.initial.layout.headline}
     return Section("learning", "Learning", "selfplay", {
-        "moves": figures.moves_charts(run.history, start, sure.noise), "band": sure.noise is not None,
-        "health": figures.health_charts(run.history), "rest": figures.watched_charts(run.history)})
+        "moves": run_charts.moves_charts(run.history, start, sure.noise), "band": sure.noise is not None,
+        "health": run_charts.health_charts(run.history), "rest": run_charts.watched_charts(run.history)})
 
 
 def _curves(run: Run) -> Section | None:
-    charts = figures.learning_curves(run.history)
+    charts = run_charts.learning_curves(run.history)
     key = [("learned", "objective: loss and prior, on the games learned from")]
     if any(known(line.get("held_out")) for line in run.history):
         key.append(("second", "loss on held-out games"))
     return Section("learning", "Learning", "charts", {"charts": charts, "key": key}) if charts else None
 
 
-def _tables(run: Run, sure: Certainty) -> Section | None:
+def _tables(run: Run, sure: Significance) -> Section | None:
     found = boards.tables(run.comparison, sure)
     return Section("tables", "Tables", "tables", {
         "tables": found, "judged": sure.judged, "errors": run.learned.standard_errors is not None,
         "sentence": sure.sentence, "detail": sure.detail}) if found else None
 
 
-def _lists(run: Run, sure: Certainty) -> Section | None:
+def _lists(run: Run, sure: Significance) -> Section | None:
     charts = numbers.curves(run.comparison, sure)
     key = [("learned", "learned"), ("initial", "initial")]
     if run.learned.standard_errors is not None:
@@ -192,7 +192,7 @@ def _lists(run: Run, sure: Certainty) -> Section | None:
     return Section("lists", "Lists", "charts", {"charts": charts, "key": key, "small": True}) if charts else None
 
 
-def _numbers(run: Run, sure: Certainty) -> Section | None:
+def _numbers(run: Run, sure: Significance) -> Section | None:
     lines = numbers.rows(run.comparison, sure)
     return Section("numbers", "Single numbers", "numbers", {
         "rows": lines, "stages": len(run.learned.stages) > 1, "judged": sure.judged,
@@ -204,7 +204,7 @@ def _calibration(run: Run) -> Section | None:
     """Predicted scores against the results of games."""
     calibration, result = run.findings.get("calibration") or {}, run.findings.get("result") or {}
     results = calibration.get("results")
-    charts = figures.calibration_charts(results) if results else []
+    charts = run_charts.calibration_charts(results) if results else []
     if not charts and "results" not in calibration:
         return None
     held = (result.get("held_out_results") or {}).get("games") or result.get("held_out_games")
@@ -217,7 +217,7 @@ def _calibration(run: Run) -> Section | None:
 def _agreement(run: Run) -> Section | None:
     """Predicted scores against those that searches found."""
     targets = (run.findings.get("calibration") or {}).get("targets")
-    charts = figures.calibration_charts(targets, "score of the search") if targets else []
+    charts = run_charts.calibration_charts(targets, "score of the search") if targets else []
     held = (run.findings.get("result") or {}).get("held_out_games")
     return Section("agreement", "Agreement with the search", "calibration", {
         "charts": charts, "held": held, "actual": "search",
@@ -261,7 +261,7 @@ def _data(run: Run) -> Section | None:
     shares = [(name, results.get(key), results.get(key) / total) for key, name in (
         ("win", "won by the first player"), ("draw", "drawn"), ("loss", "won by the second player"))
         if known(results.get(key)) and total]
-    chart = figures.phase_chart(summary.get("phases") or [])
+    chart = run_charts.phase_chart(summary.get("phases") or [])
     if not (listed or shares or chart):
         return None
     return Section("data", "Games", "data", {"files": listed, "shares": shares, "total": total,

@@ -10,9 +10,9 @@ import numpy as np
 
 from games.streams import InputError
 from tuner.parameters.reader import game_of, read_parameters
-from tuner.report.gather import MATCH, SELFPLAY, Run
+from tuner.report.formatting import known, number, short, signed, together, whole
 from tuner.report.matches import Match
-from tuner.report.text import known, number, short, signed, together, whole
+from tuner.report.run import MATCH, SELFPLAY, Run
 from tuner.statistics.pentanomial import SIDE
 
 BETTER, WORSE, OPEN = "better", "worse", "not decided"

@@ -9,8 +9,8 @@ import pytest
 from tests.tuner.report.support import findings, learned_from
 from tuner.engine.engine import load_parameters
 from tuner.parameters.diff import compare, differences
-from tuner.report.certainty import certainty_of
 from tuner.report.numbers import curves, rows, values
+from tuner.report.significance import significance_of
 
 
 @pytest.fixture(scope="module")
@@ -21,7 +21,7 @@ def pair():
 
 def test_rows_are_those_of_diff(pair):
     expected = [(row["parameter"], stage, row[stage]) for row in differences(compare(pair))["rows"] for stage in ("mg", "eg")]
-    found = rows(compare(pair), certainty_of(compare(pair)))
+    found = rows(compare(pair), significance_of(compare(pair)))
     assert len(found) == len(expected) == 462
     kinds = set()
     for row, (name, stage, entry) in zip(found, expected, strict=True):
@@ -57,6 +57,6 @@ def test_values_are_those_of_the_first_term_in_units_of_its_first(pair):
 
 
 def test_every_list_has_a_curve_for_each_stage(pair):
-    charts = curves(compare(pair), certainty_of(compare(pair)))
+    charts = curves(compare(pair), significance_of(compare(pair)))
     lists = [place.path for place in pair[0].layout.places if len(place.shape) == 1]
     assert [chart.title for chart in charts] == [f"{name} · {stage}" for name in lists for stage in ("mg", "eg")]

@@ -12,9 +12,9 @@ import pytest
 from tests.tuner.report.support import findings, learned_from, match_run, selfplay_run, tune_run
 from tuner.engine.engine import load_parameters
 from tuner.parameters.writer import write_parameters
-from tuner.report.gather import gather
 from tuner.report.matches import read_match
 from tuner.report.page import render
+from tuner.report.run import read_run
 from tuner.report.verdict import match_to_play, more_games, reasons, report_command, verdict
 from tuner.statistics.pentanomial import count_games, mean_and_variance, summarise
 
@@ -93,9 +93,9 @@ def small_run(folder, found=None):
 
 def lost_match(tmp_path, run):
     """A match that the weights of a run lost."""
-    start = gather(run, []).settings.get("start") or "tictactoe/classic"
+    start = read_run(run, []).settings.get("start") or "tictactoe/classic"
     folder = match_run(tmp_path / "match", [LOST, (-1, 0), DRAWN, SPLIT] * 20, players=(start, start))
-    write_parameters(folder / "a.yaml", gather(run, []).learned)
+    write_parameters(folder / "a.yaml", read_run(run, []).learned)
     return folder
 
 
@@ -115,7 +115,7 @@ def test_after_a_lost_match_the_advice_is_about_why(tmp_path, changes, parts):
     found = findings(positions=[])
     found["result"] |= changes
     folder = small_run(tmp_path / "run", found)
-    run = gather(folder, [lost_match(tmp_path, folder)])
+    run = read_run(folder, [lost_match(tmp_path, folder)])
     text, sections = render(run)
     assert "18,900 more games" not in text and "learned is worse than classic" in text
     advice = next((section.data["advice"] for section in sections if section.name == "advice"), [])
@@ -130,23 +130,23 @@ def test_after_a_lost_match_the_advice_is_about_why(tmp_path, changes, parts):
 
 def test_a_lost_match_of_selfplay_asks_for_more_games(tmp_path):
     folder = selfplay_run(tmp_path / "run")
-    run = gather(folder, [lost_match(tmp_path, folder)])
+    run = read_run(folder, [lost_match(tmp_path, folder)])
     (line,) = reasons(run)
     assert "480 games of self-play moved" in line and f"--resume {folder} --games 1920" in line
 
 
 def test_without_a_match_the_command_to_play_it_is_on_the_page(tmp_path):
-    run = gather(tune_run(tmp_path / "run"), [])
+    run = read_run(tune_run(tmp_path / "run"), [])
     command = findings()["result"]["match"]
     assert match_to_play(run) == command
     assert shlex.split(report_command(run, command)) == ["tuner", "report", str(run.folder), "--match", shlex.split(command)[-1]]
     found = findings()
     del found["result"]["match"]
     (tmp_path / "run" / "findings.json").write_text(json.dumps(found))
-    assert shlex.split(match_to_play(gather(tmp_path / "run", []))) == [
+    assert shlex.split(match_to_play(read_run(tmp_path / "run", []))) == [
         "tuner", "match", f"{tmp_path}/run/params.yaml", "classic", "--games", "400", "--run", f"{tmp_path}/run-match"]
     for other in (small_run(tmp_path / "other"), match_run(tmp_path / "m", [WON])):
-        run = gather(other, [])  # the game has no search, and a match needs none
+        run = read_run(other, [])  # the game has no search, and a match needs none
         assert match_to_play(run) is None and "Copy</button>" not in render(run)[0]
 
 
@@ -155,7 +155,7 @@ def test_a_match_of_other_weights_is_said_to_be_one(tmp_path):
     other = match_run(tmp_path / "other", [LOST] * 9, players=(start, start))
     own = match_run(tmp_path / "own", [WON] * 9, players=(start, start))
     write_parameters(own / "b.yaml", learned_from(load_parameters(start)))
-    text, _ = render(gather(run, [own, other]))
+    text, _ = render(read_run(run, [own, other]))
     header = re.sub(r"\s+", " ", text.partition("<nav")[0].partition("<h1")[2])
     assert header.index("classic is worse than learned") < header.index("learned is worse than classic")
     assert header.count("neither player has the weights of this run") == 1
@@ -164,5 +164,5 @@ def test_a_match_of_other_weights_is_said_to_be_one(tmp_path):
 def test_a_fit_that_did_not_converge_says_so(tmp_path):
     found = findings(positions=[])
     found["result"] |= {"converged": False, "gradient_norm": 0.0123}
-    text, _ = render(gather(small_run(tmp_path / "run", found), []))
+    text, _ = render(read_run(small_run(tmp_path / "run", found), []))
     assert "The fit stopped before it converged (norm of the gradient: 0.0123)" in text

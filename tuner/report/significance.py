@@ -9,7 +9,7 @@ import numpy as np
 
 from tuner.fit.learners.rules import RULES
 from tuner.parameters.diff import Comparison, errors_used
-from tuner.report.text import known, number, whole
+from tuner.report.formatting import known, number, whole
 from tuner.selfplay.learner import kept_share, learning_rate
 from tuner.selfplay.settings import Settings
 
@@ -21,7 +21,7 @@ MOST_BATCHES = 50_000
 
 
 @dataclass(frozen=True)
-class Certainty:
+class Significance:
     """`marks` (stages, columns): one of the texts above for each change. `sentence` and `detail` say what they were judged by.
     `noise` (batches,): centipawns that noise alone reaches after each batch of self-play; None where nobody knows."""
 
@@ -36,7 +36,7 @@ class Certainty:
         return bool((self.marks != UNKNOWN).any())
 
 
-def certainty_of(found: Comparison) -> Certainty:
+def significance_of(found: Comparison) -> Significance:
     """By standard errors, as `tuner diff` judges changes; unknown throughout where there are none."""
     marks = np.full(found.change[0].shape, UNKNOWN, dtype=object)
     evidence = found.evidence
@@ -47,26 +47,27 @@ def certainty_of(found: Comparison) -> Certainty:
         marks[evidence.error[0] == 0] = HELD
     said = "".join(f"{line[0].upper()}{line[1:]}. " for line in errors_used(found)).rstrip()
     if not found.known[0]:
-        return Certainty(marks, said)
+        return Significance(marks, said)
     tested, beyond, kept = (int(array.sum()) for array in (evidence.tested, evidence.significant, evidence.supported))
-    return Certainty(marks, f"{whole(beyond)} of {whole(tested)} changes are beyond their 95 % interval (by chance alone, up to "
-                     f"{whole(0.05 * tested)}); {whole(kept)} remain at a false discovery rate of 5 %.", said)
+    return Significance(
+        marks, f"{whole(beyond)} of {whole(tested)} changes are beyond their 95 % interval (by chance alone, up to "
+        f"{whole(0.05 * tested)}); {whole(kept)} remain at a false discovery rate of 5 %.", said)
 
 
-def certainty_of_selfplay(found: Comparison, settings: Mapping, history: list[dict]) -> Certainty:
+def significance_of_selfplay(found: Comparison, settings: Mapping, history: list[dict]) -> Significance:
     """Self-play gives no standard errors; the yardstick is what the run's update rule makes of noise."""
     if found.known[0]:
-        return certainty_of(found)
+        return significance_of(found)
     games = whole(history[-1]["games"]) if history else "0"
     noise = noise_of(settings, len(history))
     marks = np.full(found.change[0].shape, UNKNOWN, dtype=object)
     if noise is None:
-        return Certainty(marks, f"{games} games of self-play give no standard errors: any of these differences may be noise.")
+        return Significance(marks, f"{games} games of self-play give no standard errors: any of these differences may be noise.")
     change = np.abs(found.change[0])
     marks[:] = np.where(change > noise[-1], SURE, NOISE)
     marks[change == 0] = UNKNOWN
     larger, moved = int((marks == SURE).sum()), int((change > 0).sum())
-    return Certainty(
+    return Significance(
         marks, f"{games} games of self-play give no standard errors; differences below about {number(noise[-1], 0)} centipawns "
         f"may be noise.", f"If each batch of games pushed a weight at random, its learning rate would keep it within that in "
         f"{SHARE} % of cases; {whole(larger)} of {whole(moved)} differences are larger (by chance alone, up to "

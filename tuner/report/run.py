@@ -12,10 +12,10 @@ from tuner.io.run_folder import CONFIG, HISTORY, read_plain
 from tuner.parameters.diff import Comparison, compare
 from tuner.parameters.parameters import Parameters, tapered, untapered
 from tuner.parameters.reader import game_of, read_parameters
-from tuner.report.findings import read_findings
+from tuner.report.findings_file import read_findings
 from tuner.report.history import read_history
 from tuner.report.matches import Match, read_match
-from tuner.report.shapes import COUNT, MAYBE, NUMBER, Each, Needed
+from tuner.report.schema import COUNT, MAYBE, NUMBER, Each, Needed
 
 TUNE, SELFPLAY, MATCH = "tune", "selfplay", "match"
 START, LEARNED = "start.yaml", "params.yaml"
@@ -52,7 +52,7 @@ class Run:
         return self.comparison.files[1] if self.comparison else None
 
 
-def gather(folder: Path, match_folders: list[Path]) -> Run:
+def read_run(folder: Path, match_folders: list[Path]) -> Run:
     """Everything that a page shows; InputError for a folder that holds no run, and for files that are damaged."""
     config = settings_of(folder)
     kind = next((kind for kind in (MATCH, SELFPLAY, TUNE) if isinstance(config.get(kind), dict)), None)

@@ -12,9 +12,9 @@ from tests.tuner.report.support import learned_from, selfplay_run
 from tuner.engine.engine import load_parameters
 from tuner.parameters.diff import compare, differences
 from tuner.report.boards import tables
-from tuner.report.certainty import CHANCE, HELD, NOISE, SURE, UNIDENTIFIED, certainty_of, certainty_of_selfplay, noise_of
-from tuner.report.gather import gather
 from tuner.report.numbers import rows
+from tuner.report.run import read_run
+from tuner.report.significance import CHANCE, HELD, NOISE, SURE, UNIDENTIFIED, noise_of, significance_of, significance_of_selfplay
 
 ADAM = {"rule": "adam", "rate": None, "decay": 200.0, "floor": 0.1, "average": 0.99}
 
@@ -30,7 +30,7 @@ def pairs():
 @pytest.mark.parametrize("which", range(3), ids=["learned", "both", "nine games"])
 def test_a_page_and_diff_call_the_same_changes_significant(which):
     found = compare(pairs()[which])
-    sure, said, counted = certainty_of(found), differences(found), {SURE: 0, CHANCE: 0}
+    sure, said, counted = significance_of(found), differences(found), {SURE: 0, CHANCE: 0}
     by_name = {(line["parameter"], line["stage"]): line for line in rows(found, sure)}
     for row in said["rows"]:
         for stage in found.stages:
@@ -59,7 +59,7 @@ def test_a_file_that_was_learned_without_errors_is_not_taken_for_exact():
     byhand, selfplay = parameters(start + 50), parameters(start + 50, command="selfplay")
     assert compare([first, byhand]).evidence.significant.all()
     found = compare([first, selfplay])
-    assert not found.evidence.tested.any() and not certainty_of(found).judged
+    assert not found.evidence.tested.any() and not significance_of(found).judged
     assert differences(found)["tested"] == 0
 
 
@@ -93,8 +93,8 @@ def test_scale_free_rules_alone_have_a_yardstick():
 
 
 def test_selfplay_is_judged_by_noise(tmp_path):
-    run = gather(selfplay_run(tmp_path / "run", 60), [])
-    sure = certainty_of_selfplay(run.comparison, run.settings, run.history)
+    run = read_run(selfplay_run(tmp_path / "run", 60), [])
+    sure = significance_of_selfplay(run.comparison, run.settings, run.history)
     change, noise = np.abs(run.comparison.change[0]), sure.noise[-1]
     assert 30 < noise < 60
     assert (sure.marks == np.where(change == 0, "", np.where(change > noise, SURE, NOISE))).all()

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from games.streams import InputError
-from tuner.report.shapes import COUNT, NUMBER, SCALAR, TEXT, WHOLE, YES, Each, Needed, require
+from tuner.report.schema import COUNT, NUMBER, SCALAR, TEXT, WHOLE, YES, Each, Needed, require
 
 FINDINGS = "findings.json"
 LARGEST = 64 << 20  # bytes

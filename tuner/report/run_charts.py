@@ -8,9 +8,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from tuner.report.charts import Chart, Series, bar_chart, calibration_chart, line_chart, points_chart
+from tuner.report.formatting import percent, short, signed, whole
 from tuner.report.history import column, number
 from tuner.report.matches import Match
-from tuner.report.text import percent, short, signed, whole
 
 MOST_POINTS = 400  # of a line: more are averaged
 SMOOTH = 12  # a mean is over this part of a run
