@@ -62,8 +62,8 @@ def curves(found: Comparison, significance: Significance) -> list[Chart]:
             lines = [Series("initial", x, before[s], **around), Series("learned", x, np.where(lost, np.nan, after[s]), **band)]
             if lost.any():
                 lines.append(Series("unknown", x[lost], after[s][lost]))
-            charts.append(line_chart(name, "place in the list", "centipawns", lines,
-                                     f"Initial to learned centipawns by place in the list. {said}.",
+            charts.append(line_chart(name, "index in the list", "centipawns", lines,
+                                     f"Initial to learned centipawns by index in the list. {said}.",
                                      limits=(low - margin, high + margin), small=True))
     return charts
 

@@ -14,12 +14,12 @@ from tuner.report.matches import Match
 
 MOST_POINTS = 400  # of a line: more are averaged
 SMOOTH = 12  # a mean is over this part of a run
-# of self-play, and seldom looked at: key of the history, title, unit, whether it is a share
-WATCHED = (("duplicates", "Repeated games", "games of a batch", False),
-           ("static", "Leaves that are quiet", "share whose evaluation is the score", True),
-           ("squares", "Squared errors Σd²", "mean of a batch, value² of −1 to 1", False),
-           ("step", "Step", "centipawns a weight moved in a batch", False),
-           ("drift", "Drift", "centipawns a weight is from its start", False))
+# charts of self-play for diagnosis: key of the history, title, unit, whether it is a share
+WATCHED = (("duplicates", "Repeated games", "games per batch", False),
+           ("static", "Quiet leaves", "share whose evaluation equals the score", True),
+           ("squares", "Squared errors Σd²", "mean of a batch; values from −1 to 1", False),
+           ("step", "Step", "mean change per weight and batch, centipawns", False),
+           ("drift", "Drift", "mean change per weight since the start, centipawns", False))
 UNIT_SPAN = 0.5  # of the first value: charts of values are at least so high to either side of the start
 LEAST_SPAN = 50.0  # centipawns, where the first value is less than 100
 ROOM = 1.1  # of a chart above its largest value
@@ -39,7 +39,7 @@ def learning_curves(history: list[dict]) -> list[Chart]:
         if np.isfinite([held[0], held[-1]]).all():  # of large datasets the first alone is known
             series.append(Series("second", x, held))
             said.append(f"the held-out loss from {short(held[0])} to {short(held[-1])}")
-        charts.append(line_chart(title, unit, "mean loss of a position", series, "; ".join(said) + ".",
+        charts.append(line_chart(title, unit, "mean loss per position", series, "; ".join(said) + ".",
                                  whole=key == "iteration"))
     return charts
 
@@ -89,7 +89,7 @@ def phase_chart(phases: list[float]) -> Chart | None:
     if len(counts) < 2 or not any(counts):
         return None
     most = int(np.argmax(counts))
-    return bar_chart("Positions by phase", "phase, 0 at the end of a game", "positions", list(range(len(counts))), counts,
+    return bar_chart("Positions by phase", "phase, 0 in the endgame", "positions", list(range(len(counts))), counts,
                      f"{whole(sum(counts))} positions; most, {whole(counts[most])}, of phase {most}.")
 
 
@@ -120,12 +120,12 @@ def health_charts(history: list[dict]) -> list[Chart]:
     """Whether games stay healthy: how many are drawn or broken off, and how long they are."""
     games = thinned(np.array(column(history, "games")))
     shares = [(kind, name, smoothed(column(history, key))) for kind, key, name in (
-        ("line", "draws", "drawn"), ("contrast", "broken_off", "broken off"))]
+        ("line", "draws", "drawn"), ("contrast", "broken_off", "unfinished"))]
     shares = [(kind, name, share) for kind, name, share in shares if np.isfinite(share).any()]
     charts = []
     if shares:
         said = "; ".join(f"{name}: from {percent(share[0])} to {percent(share[-1])}" for _, name, share in shares)
-        charts.append(line_chart("Drawn and broken off", "games", "share of games", [
+        charts.append(line_chart("Drawn and unfinished games", "games", "share of games", [
             Series(kind, games, share) for kind, _, share in shares], said + ".", percent=True, limits=(0.0, 1.0)))
     plies = column(history, "plies")
     if np.isfinite(plies).any():

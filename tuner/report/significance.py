@@ -13,7 +13,7 @@ from tuner.report.formatting import known, number, whole
 from tuner.selfplay.learner import kept_share, learning_rate
 from tuner.selfplay.settings import Settings
 
-SURE, CHANCE, UNIDENTIFIED, HELD, NOISE, UNKNOWN = "yes", "no", "not identified", "held", "may be noise", ""
+SURE, CHANCE, UNIDENTIFIED, HELD, NOISE, UNKNOWN = "yes", "no", "not identified", "held constant", "may be noise", ""
 SCALE_FREE = ("adam", "adagrad")  # rules whose steps do not depend on the size of gradients: noise of any size does the same
 WALKS, SEED = 1000, 1
 SHARE = 95  # percent of the walks that stay within the yardstick
@@ -50,7 +50,7 @@ def significance_of(found: Comparison) -> Significance:
         return Significance(marks, said)
     tested, beyond, kept = (int(array.sum()) for array in (evidence.tested, evidence.significant, evidence.supported))
     return Significance(
-        marks, f"{whole(beyond)} of {whole(tested)} changes are beyond their 95 % interval (by chance alone, up to "
+        marks, f"{whole(beyond)} of {whole(tested)} changes are significant at the 5 % level (by chance alone, up to "
         f"{whole(0.05 * tested)}); {whole(kept)} remain at a false discovery rate of 5 %.", said)
 
 
@@ -62,15 +62,17 @@ def significance_of_selfplay(found: Comparison, settings: Mapping, history: list
     noise = noise_of(settings, len(history))
     marks = np.full(found.change[0].shape, UNKNOWN, dtype=object)
     if noise is None:
-        return Significance(marks, f"{games} games of self-play give no standard errors: any of these differences may be noise.")
+        return Significance(
+            marks, f"Self-play gives no standard errors: after {games} games, any of these differences may be noise.")
     change = np.abs(found.change[0])
     marks[:] = np.where(change > noise[-1], SURE, NOISE)
     marks[change == 0] = UNKNOWN
     larger, moved = int((marks == SURE).sum()), int((change > 0).sum())
     return Significance(
-        marks, f"{games} games of self-play give no standard errors; differences below about {number(noise[-1], 0)} centipawns "
-        f"may be noise.", f"If each batch of games pushed a weight at random, its learning rate would keep it within that in "
-        f"{SHARE} % of cases; {whole(larger)} of {whole(moved)} differences are larger (by chance alone, up to "
+        marks, f"Self-play gives no standard errors: after {games} games, differences below about {number(noise[-1], 0)} "
+        f"centipawns may be noise.",
+        f"If the gradients were nothing but noise, {SHARE} % of the weights would stay within this limit; "
+        f"{whole(larger)} of {whole(moved)} differences are larger (by chance alone, up to "
         f"{whole((100 - SHARE) / 100 * moved)}).", noise)
 
 

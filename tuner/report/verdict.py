@@ -115,8 +115,9 @@ def _by_test(match: Match, side: int | None, names: tuple[str, str], detail: str
     unit = "normalized Elo" if test.model == "normalized" else "Elo"
     if match.decision is None:
         return Verdict(OPEN, names, f"Not decided whether {names[0]} is better than {names[1]}", detail,
-                       f"Its test of {low} against {high} {unit} is at LLR {number(llr, 2)}, between {number(lower, 2)} and "
-                       f"{number(upper, 2)}; go on with: tuner match --resume {shlex.quote(str(match.folder))}")
+                       f"The test of {low} against {high} {unit} is at LLR {number(llr, 2)}, between the bounds "
+                       f"{number(lower, 2)} and {number(upper, 2)}; continue with: tuner match --resume "
+                       f"{shlex.quote(str(match.folder))}")
     first, second = match.names
     said = f"The test accepted {match.decision}: {high if match.decision == 'H1' else low} rather than " \
            f"{low if match.decision == 'H1' else high} {unit} for {first}"
@@ -139,14 +140,14 @@ def _by_test(match: Match, side: int | None, names: tuple[str, str], detail: str
 def more_games(score: float | None, variance: float | None, pairs: int) -> str:
     """How many more games would put 0 Elo outside the interval, if score and variance of pairs stay what they are."""
     if not known(score) or not known(variance) or score == 0.5:
-        return "The players scored alike: nothing says how many games would decide it."
+        return "Both players scored the same: the number of games that would decide it is unknown."
     if variance == 0:
-        return "All pairs of games ended alike: nothing says how many games would decide it."
+        return "All pairs of games had the same result: the number of games that would decide it is unknown."
     games = 2 * (math.floor(SIDE**2 * variance / (score - 0.5) ** 2) + 1 - pairs)
     if games > MOST_GAMES:
-        return f"More than {whole(MOST_GAMES)} more games would be needed to put 0 Elo outside the interval."
-    return (f"About {whole(rounded_up(max(games, 2)))} more games would put 0 Elo outside the interval, if the difference stays "
-            "as it is.")
+        return f"More than {whole(MOST_GAMES)} more games would be needed for an interval that excludes 0 Elo."
+    return (f"About {whole(rounded_up(max(games, 2)))} more games would give an interval that excludes 0 Elo, if the measured "
+            "difference stays the same.")
 
 
 def rounded_up(games: int) -> int:
@@ -195,26 +196,27 @@ def reasons(run: Run) -> list[str]:
     moved = int((np.abs(run.comparison.change) >= MOVED).sum())
     if run.kind == SELFPLAY:
         games = run.history[-1]["games"] if run.history else 0
-        return [f"{whole(games)} games of self-play moved {whole(moved)} numbers, and much of that may be noise. Go on with "
+        return [f"{whole(games)} games of self-play changed {whole(moved)} weights, and much of that may be noise. Continue with "
                 f"tuner selfplay --resume {shlex.quote(str(run.folder))} --games {int(MORE * games)}, then play again."]
     result = run.findings.get("result") or {}
     method, prior, games = result.get("method"), result.get("prior"), result.get("games")
     lines = []
     if method == "logistic":
-        lines.append(f"Results of {whole(games)} games moved {whole(moved)} numbers. A result is a noisy label of the positions "
-                     "of its game, and weights that follow the noise cost strength: learn from searches (--method rootstrap, the "
-                     f"default for games), or with a narrower prior: {_narrower(prior, WIDTH)}.")
+        lines.append(f"The results of {whole(games)} games changed {whole(moved)} weights. A result is a noisy label of the "
+                     "positions of its game, and weights that fit the noise cost strength. Learn from searches (--method "
+                     f"rootstrap, the default for games), or with a narrower prior: {_narrower(prior, WIDTH)}.")
     elif method == "rootstrap":
-        lines.append(f"Searches of depth {short(result.get('depth'))} moved {whole(moved)} numbers. Hold them nearer to their "
-                     f"start: {_narrower(prior, WIDTH / 2)}; or search deeper: --depth {_deeper(result.get('depth'))}.")
+        lines.append(f"Searches of depth {short(result.get('depth'))} changed {whole(moved)} weights. Keep them closer to "
+                     f"their start: {_narrower(prior, WIDTH / 2)}; or search deeper: --depth {_deeper(result.get('depth'))}.")
     elif method:
-        lines.append(f"Temporal differences of {whole(games)} games moved {whole(moved)} numbers: learn from searches (--method "
-                     f"rootstrap), or with a narrower prior: {_narrower(prior, WIDTH)}.")
+        lines.append(f"Temporal differences of {whole(games)} games changed {whole(moved)} weights. Learn from searches "
+                     f"(--method rootstrap), or with a narrower prior: {_narrower(prior, WIDTH)}.")
     held = result.get("held_out_results") or {}
     if known(held.get("low")) and held["low"] > 0:
-        lines.append("The learned values predict the results of held-out games worse, too.")
+        lines.append("The learned evaluation also predicts the results of held-out games worse.")
     elif known(held.get("high")) and held["high"] < 0:
-        lines.append("That the results of held-out games are predicted better does not help: a lower loss is not strength.")
+        lines.append("The learned evaluation predicts the results of held-out games better, but a lower loss does not prove "
+                     "strength.")
     return lines
 
 

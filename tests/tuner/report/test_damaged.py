@@ -129,6 +129,6 @@ def test_results_that_are_not_known_are_said_to_be_so(tmp_path):
     found["calibration"]["results"] = found["result"]["held_out_results"] = None
     found["result"]["method"] = "rootstrap"
     text, sections = render(read_run(tune_run(tmp_path / "run", "tictactoe/classic", found), []))
-    assert "The results of the games are not known, so nothing tells whether predicted scores come true." in text
+    assert "Calibration needs the results of the games, which are unknown." in text
     assert {"calibration", "agreement"} < {section.name for section in sections}
-    assert "Agreement with the search, held out" in text and "Held-out loss on results" not in text
+    assert "Held-out loss on search scores" in text and "Held-out loss on results" not in text

@@ -10,7 +10,7 @@ from tests.tuner.report.support import findings, learned_from
 from tuner.engine.engine import load_parameters
 from tuner.parameters.diff import compare, differences
 from tuner.report.numbers import curves, rows, values
-from tuner.report.significance import significance_of
+from tuner.report.significance import HELD, significance_of
 
 
 @pytest.fixture(scope="module")
@@ -33,11 +33,11 @@ def test_rows_are_those_of_diff(pair):
         if error is None:
             assert row["sure"] == "not identified" and row["error"] is None
         elif error == 0:
-            assert row["sure"] == "held" and row["error"] is None and row["change"] == 0
+            assert row["sure"] == HELD and row["error"] is None and row["change"] == 0
         else:
             assert row["error"] == pytest.approx(1.96 * error)
             assert row["sure"] == ("yes" if abs(row["change"]) > row["error"] else "no")
-    assert kinds == {"yes", "no", "held", "not identified"}
+    assert kinds == {"yes", "no", HELD, "not identified"}
 
 
 def test_values_are_those_of_the_first_term_in_units_of_its_first(pair):

@@ -69,7 +69,7 @@ def test_everything_found_has_a_place_on_the_page(rich):
                   "0.4517", "400,563", "2.80 to 3.03",
                  "18,900 more games", "Ptnml(0-2): [0, 0, 20, 10, 10]", "1,206", "240.5", "1.2 × 10⁶", "a <b>sum</b>",
                  "piece_square.pawn[0][1] mg",
-                 "−0.97", "0.800 ± 0.098", "0.93000", "97 % expected, the second player won; the first player moves",
+                 "−0.97", "0.800 ± 0.098", "0.93000", "97 % expected; the second player won; the first player is to move",
                  "8/8/8/4k3/8/3K4/4P3/8 b - - 0 1", "game 17", "2.900", "2,000 won by the first player, 31.7 %", "5,000",
                  "ab" * 32, "design effect", "10.2", "seed: 7", f"tuner tune classic '{NASTY}' -o out.yaml"):
         assert part in said, part
@@ -131,7 +131,7 @@ def test_a_game_without_pictures_shows_its_boards_as_text(tmp_path):
     assert "<pre>x.o\n.x.\n...</pre>" in text and 'class="picture"' not in text and "no position" in text
     names = [section.name for section in sections]
     assert "tables" not in names and {"lists", "numbers", "values"} <= set(names)
-    assert "Values: lines" in "".join(page.text) and "the second player moves" in "".join(page.text)
+    assert "Values: lines" in "".join(page.text) and "the second player is to move" in "".join(page.text)
 
 
 def test_a_page_of_selfplay_shows_what_was_watched(tmp_path):
@@ -141,18 +141,18 @@ def test_a_page_of_selfplay_shows_what_was_watched(tmp_path):
     text, sections = render(read_run(folder, matches))
     page = Checked(text)
     titles = [tag for tag in re.findall(r"<title>(.*?)</title><desc>", text)]
-    for title in ("pawn", "queen", "Drawn and broken off", "Length of games", "Repeated games",
-                  "Leaves that are quiet", "Squared errors Σd²", "Step", "Drift", "Elo by games learned from"):
+    for title in ("pawn", "queen", "Drawn and unfinished games", "Length of games", "Repeated games",
+                  "Quiet leaves", "Squared errors Σd²", "Step", "Drift", "Elo by games learned from"):
         assert titles.count(title) == 1
     assert "values" in [section.name for section in sections] and "nodes" not in page.text
     # a page without standard errors promises none
     assert "±</button>" not in text and "not identified" not in text
-    assert re.search(r"480 games of self-play give no standard errors; differences below about \d\d centipawns may be", text)
+    assert re.search(r"Self-play gives no standard errors: after 480 games, differences below about \d\d centipawns may be", text)
     assert "depth 4" in text and "neither player has the weights of this run" in text
     settings = selfplay_run(tmp_path / "sgd", rule="sgd")
     text, _ = render(read_run(settings, []))
-    assert "480 games of self-play give no standard errors: any of these differences may be noise" in text
-    assert "more than noise" not in text
+    assert "Self-play gives no standard errors: after 480 games, any of these differences may be noise" in text
+    assert "beyond noise" not in text
 
 
 def test_a_page_of_a_match_is_short(tmp_path):

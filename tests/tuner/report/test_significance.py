@@ -48,7 +48,7 @@ def test_a_page_and_diff_call_the_same_changes_significant(which):
                                      strict=True):
             assert mark == {True: "", False: "weak"}.get(significant, mark)
     assert min(counted.values()) > 20
-    assert f"{said['significant']:,} of {said['tested']:,} changes are beyond their 95 % interval" in sure.sentence
+    assert f"{said['significant']:,} of {said['tested']:,} changes are significant at the 5 % level" in sure.sentence
     assert f"{said['supported']:,} remain at a false discovery rate" in sure.sentence
     assert ("both files' errors" in sure.detail) == (which == 1)
 
