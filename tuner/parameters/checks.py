@@ -1,4 +1,4 @@
-"""Checks on the values of a YAML file, and the errors that name the file and the line of a value."""
+"""Check the values of a YAML file; errors name the file and the line."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ LARGEST_WHOLE = 2**63  # of plain data
 
 
 class Checks:
-    """Checks on the nodes of one file."""
+    """Checks of the nodes of one file."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -37,13 +37,14 @@ class Checks:
 
 
 def shown(node: Node) -> str:
+    """The value of a node for an error message."""
     if isinstance(node.value, str):
         return repr(node.value) if node.value else "empty"
     return "a list" if isinstance(node.value, list) else "a mapping"
 
 
 def plain(node: Node):
-    """The tree as plain data, numbers where a scalar reads as one."""
+    """The tree as plain data; scalars that read as numbers are numbers."""
     if isinstance(node.value, dict):
         return {name: plain(value) for name, value in node.value.items()}
     if isinstance(node.value, list):

@@ -38,7 +38,7 @@ class Comment:
     indent: int | None = 0
 
 
-# beside the scale of every file that is written, unless the user has said something else there
+# at the end of the scale's line in every file, unless the user has another comment there
 OURS = Comment(("scale",), "# v = tanh(scale * centipawns), p = (1 + v) / 2", None)
 
 

@@ -1,4 +1,4 @@
-"""The weights of an evaluation: named, in centipawns, one number per stage, and what a fit needs to know about them."""
+"""The weights of an evaluation, in centipawns with one number per stage, and their bounds and priors for a fit."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from tuner.parameters.comments import Comment
 from tuner.parameters.layout import Layout
 
 DEFAULT_GAME = "chess"  # whose bundled files need no prefix
-DEFAULT_SCALE = 0.00255  # a pawn is worth tanh(0.255) = 0.25 (KnightCap, EXchess)
+DEFAULT_SCALE = 0.00255  # the value of a pawn is tanh(0.255) = 0.25 (KnightCap, EXchess)
 LARGEST_WEIGHT = 20000.0
 SMALLEST_SD, LARGEST_SD = 1e-3, 1e6  # of a prior
-LARGEST_ERROR = 1e12  # a standard error beyond is as good as unknown
+LARGEST_ERROR = 1e12  # larger standard errors count as unknown
 UNKNOWN = "~"
 
 
 @dataclass(frozen=True)
 class Parameters:
-    """The weights of an evaluation and what may be done to them.
+    """The weights of an evaluation and the constraints on them.
 
     `weights` and `standard_errors` have shape (stages, columns), in centipawns. v = tanh(scale * centipawns) is the
     value of a position, p = (1 + v) / 2 the probability of winning. `fixed` are names or globs held constant, `bounds`
     pairs of name and (low, high), `prior` pairs of name and (mean or None for the starting value, standard deviation).
-    `comments` are those of the file that was read, for the file that is written.
+    `learned` is plain data about the fit, `comments` are those of the file that was read, for the file to be written.
     """
 
     game: str
@@ -40,7 +40,7 @@ class Parameters:
     comments: tuple[Comment, ...] = ()
 
     def mask(self, patterns: tuple[str, ...]) -> np.ndarray:
-        """(stages, columns) bool: numbers that one of these names or globs means."""
+        """(stages, columns) bool: weights that one of these names or globs matches."""
         found = np.zeros(self.weights.shape, np.bool_)
         for pattern in patterns:
             found |= self.layout.matching(pattern, self.stages)
@@ -59,10 +59,10 @@ class Parameters:
 
 
 def untapered(p: Parameters) -> Parameters:
-    """The same parameters with one stage, the mean of the stages they had; bounds and priors go on to hold."""
+    """The same parameters with one stage, the mean of their stages; bounds and priors are kept."""
     return replace(p, stages=("all",), weights=p.weights.mean(axis=0, keepdims=True), standard_errors=None)
 
 
 def tapered(p: Parameters, stages: tuple[str, ...]) -> Parameters:
-    """Parameters of one stage with the same weights in each of several."""
+    """Parameters of one stage with the same weights in each of these stages."""
     return replace(p, stages=stages, weights=p.weights.repeat(len(stages), axis=0), standard_errors=None)

@@ -1,4 +1,4 @@
-"""Read parameter files: everything is checked, and an error names file and line."""
+"""Read parameter files. Everything is checked, and errors name file and line."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _noted: set[str] = set()
 
 
 class _Reader(Checks):
-    """Turns the tree of one file into Parameters; every complaint names the file and the line."""
+    """Turns the tree of one file into Parameters; errors name file and line."""
 
     def __init__(self, path: Path, layout: Layout, game: str, add_missing: bool) -> None:
         super().__init__(path)
@@ -51,7 +51,7 @@ class _Reader(Checks):
         return value
 
     def array(self, node: Node, what: str, shape: tuple[int, ...]) -> np.ndarray:
-        """Numbers of a shape; a grid has its last row on top."""
+        """Read numbers of a shape; grids have their last row on top."""
         if not shape:
             return np.array(self.weight(node, what))
         if not isinstance(node.value, list):
@@ -63,7 +63,7 @@ class _Reader(Checks):
         return np.array(rows[::-1] if len(shape) > 1 else rows)
 
     def weights(self, node: Node, stages: tuple[str, ...], what: str) -> np.ndarray:
-        """(stages, columns) numbers under `weights` or `standard_errors`."""
+        """Read the (stages, columns) numbers under `weights` or `standard_errors`."""
         terms = self.mapping(node, what)
         known: dict[str, dict[str, Place]] = {}
         for place in self.layout.places:
@@ -88,7 +88,7 @@ class _Reader(Checks):
         return result
 
     def term_files(self, node: Node | None, weights: Node) -> None:
-        """InputError for files of terms that the weights need and that were not named; a note for those that have changed."""
+        """Check the files of terms: InputError if the weights need one that was not named, a note if one has changed."""
         if node is None:
             return
         if not isinstance(node.value, list):
@@ -105,16 +105,16 @@ class _Reader(Checks):
             if sha256 in given.values():
                 continue
             if os.path.basename(file) in given:
-                self.notes.append(f"{self.path}:{item.line}: {os.path.basename(file)} is not what it was when this file was "
-                                  "written: its terms may count otherwise")
+                self.notes.append(f"{self.path}:{item.line}: {os.path.basename(file)} has changed since this file was "
+                                  "written: its terms may count differently")
             elif lacking:
                 here = os.path.relpath(self.path.parent / file)
                 found = here if os.path.exists(here) else file
-                gone = "" if os.path.exists(found) else " (which is not there)"
+                gone = "" if os.path.exists(found) else " (which does not exist)"
                 self.fail(item, f"has weights of the terms in {os.path.basename(file)}; add --terms {shlex.quote(found)}{gone}")
 
     def learned(self, node: Node | None) -> dict:
-        """What is said of the learning, as plain data; what is used of it has the right kind."""
+        """Read `learned` as plain data; the entries that are used have the right types."""
         if node is None:
             return {}
         for key, value in self.mapping(node, "learned").items():
@@ -207,7 +207,7 @@ class _Reader(Checks):
         scale = self.number(top["scale"], "scale") if "scale" in top else DEFAULT_SCALE
         if not 1e-6 < scale < 1:
             self.fail(top["scale"], f"scale is {scale:g}, expected about {DEFAULT_SCALE} "
-                      "(100 centipawns are worth v = tanh(100 * scale))")
+                      "(the value of 100 centipawns is v = tanh(100 * scale))")
         weights = self.weights(top["weights"], stages, "weights")
         errors = None
         if "standard_errors" in top:
@@ -221,13 +221,13 @@ class _Reader(Checks):
 
 
 def listed(names: list[str], most: int = 4) -> str:
-    """Some names, and how many more there are."""
+    """The first names, and the number of the others."""
     rest = len(names) - most
     return ", ".join(names[:most]) + (f" and {rest} more" if rest > 0 else "")
 
 
 def read_parameters(path: Path, layout: Layout, game: str, add_missing: bool = False) -> Parameters:
-    """The parameters of a file; InputError names file and line. What only has to be known is said on standard error, once."""
+    """Read the parameters of a file; InputError names file and line. Notes go to standard error, each once."""
     reader = _Reader(Path(path), layout, game, add_missing)
     found = reader.read()
     for note in reader.notes:
@@ -238,7 +238,7 @@ def read_parameters(path: Path, layout: Layout, game: str, add_missing: bool = F
 
 
 def game_of(path: Path) -> str:
-    """The game that a parameter file is for; InputError if it names none, or one that there is not."""
+    """Read the game of a parameter file; InputError if it is missing or unknown."""
     root = read_tree(Path(path))
     if not isinstance(root.value, dict) or "game" not in root.value or not isinstance(root.value["game"].value, str):
         raise InputError(f"{path}:{root.line}: game is missing, expected for example `game: chess`")

@@ -1,4 +1,4 @@
-"""Commands that messages suggest, with the names of parameter files as a user would write them."""
+"""Suggest commands, with the names of parameter files as a user would type them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tuner.parameters.parameters import DEFAULT_GAME
 
 
 def completing(path: Path, layout: Layout) -> str:
-    """The command that writes a file with the parameters that it lacks, under a name that is free."""
+    """The command that adds the missing parameters of a file and writes it under an unused name."""
     words = ["tuner", "params", shown_name(path)]
     for file, _ in layout.files:
         words += ["--terms", file]
@@ -23,7 +23,7 @@ def completing(path: Path, layout: Layout) -> str:
 
 
 def shown_name(path: Path) -> str:
-    """What to call a parameter file on a command line: a bundled one by its name."""
+    """The name of a parameter file on a command line: its path, or the short name of a bundled one."""
     path = Path(path)
     if not path.is_relative_to(BUNDLED):
         return str(path)

@@ -1,4 +1,4 @@
-"""Write parameter files: boards as grids with the last row on top, one line for each parameter where it fits."""
+"""Write parameter files: tables as grids with the last row on top, all other parameters on one line."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tuner.parameters.reader import read_parameters
 
 
 def write_parameters(path: Path, p: Parameters) -> None:
-    """Write a parameter file: to a temporary name, read back and compared, then put in place."""
+    """Write a parameter file under a temporary name, read it back, compare, and put it in place."""
     path = Path(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -115,13 +115,13 @@ def _quoted(text: str) -> str:
 
 
 def _limit(value: float) -> str:
-    """A number with all its digits: rounded, low might no longer be below high."""
+    """A number with all its digits: after rounding, low might no longer be below high."""
     text = f"{value:g}"
     return text if float(text) == value else repr(float(value))
 
 
 def _writable(plain):
-    """Plain data without what is not read back: bytes of names that are no text, numbers that are none."""
+    """Plain data that can be read back: file names that are not text are escaped, infinities and NaN are null."""
     if isinstance(plain, dict):
         return {_writable(key): _writable(value) for key, value in plain.items()}
     if isinstance(plain, (list, tuple)):

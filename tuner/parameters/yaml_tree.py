@@ -1,4 +1,4 @@
-"""YAML as a tree that knows its lines: only plain mappings, lists and scalars, so that errors can name a place.
+"""Read YAML as a tree with line numbers: plain mappings, lists and scalars only, so that errors can name a place.
 
 Anchors, aliases, tags, several documents, deep nesting and very large files are refused before anything is built.
 """
@@ -106,6 +106,6 @@ class _Builder:
             if not isinstance(key.value, str):
                 raise InputError(f"{self.path}:{key.line}: a key is a list or mapping, expected a name")
             if key.value in entries:
-                raise InputError(f"{self.path}:{key.line}: {key.value!r} stands twice; first on line {entries[key.value].line}")
+                raise InputError(f"{self.path}:{key.line}: {key.value!r} is there twice; first on line {entries[key.value].line}")
             entries[key.value] = Node(self._node(next(self.events), depth + 1).value, key.line, key.start)
         return Node(entries, line, start)

@@ -1,4 +1,4 @@
-"""Tables of weights as boards: a cell for each number, the last row on top."""
+"""Boards of the page: tables of weights with a cell for each number and the last row on top."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from tuner.report.formatting import number, signed
 from tuner.report.significance import CHANCE, HELD, NOISE, SURE, UNIDENTIFIED, Significance
 
 STRONGEST = 0.9  # opacity of the largest number of a board
-LEAST = 0.5  # centipawns, a difference that is written as one
-WEAK = 0.3  # how much of its colour a number keeps whose change may be chance
+LEAST = 0.5  # centipawns; smaller differences are rounded to 0
+WEAK = 0.3  # share of the opacity of a number whose change is not significant
 
 
 @dataclass(frozen=True)
 class Cell:
-    """A number: its text, its sign as the name of a colour, how strong that is, and what else marks it ("weak": it may be
-    chance; "unknown": not identified); `said` is the whole of it in words."""
+    """A number: its text, the colour of its sign, the opacity of this colour, and a mark ("weak": not significant,
+    "unknown": not identified). `said` are the details in words."""
 
     text: str
     colour: str
@@ -30,7 +30,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Board:
-    """Cells of initial values, learned ones or their difference; `largest` is the number of the strongest colour."""
+    """Cells of initial values, learned values or their differences; `largest` is the number at full strength."""
 
     kind: str
     rows: list[list[Cell]]
@@ -47,7 +47,7 @@ class Table:
 
 
 def tables(found: Comparison, significance: Significance) -> list[Table]:
-    """All parameters with rows and columns, stage by stage."""
+    """The boards of all parameters with rows and columns, stage by stage."""
     return [_table(found, significance, place, s) for place in found.layout.places if len(place.shape) > 1
             for s in range(len(found.stages))]
 
@@ -71,7 +71,7 @@ def _table(found: Comparison, significance: Significance, place: Place, s: int) 
 
 
 def _faint(kind: str, sure: str, value: float, significance: Significance) -> str:
-    """The mark of a number: changes that may be chance are weak, learned numbers where all that they are may be noise."""
+    """The mark of a number: changes are weak if not significant, learned numbers if noise alone could make them."""
     if kind == "initial":
         return ""
     if sure == UNIDENTIFIED:
@@ -92,7 +92,7 @@ def _cell(kind: str, value: float, largest: float, mark: str, said: str) -> Cell
 
 
 def error_text(sure: str, error: float) -> str:
-    """What is known of a change's error, to stand behind it."""
+    """The error of a change as text to append to it."""
     if sure in (CHANCE, SURE) and np.isfinite(error):
         return f" ± {number(error)}"
     return f", {sure}" if sure in (UNIDENTIFIED, HELD, NOISE) else ""

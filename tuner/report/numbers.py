@@ -1,4 +1,4 @@
-"""The single numbers and lists of an evaluation: rows of a table, and curves."""
+"""Single weights and lists of weights: rows of a table, and curves."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from tuner.parameters.parameters import Parameters
 from tuner.report.charts import Chart, Series, line_chart
 from tuner.report.significance import CHANCE, SURE, Significance
 
-LEAST_SPAN = 20.0  # centipawns that the height of a chart is at least: less would show noise as mountains
+LEAST_SPAN = 20.0  # centipawns, least height of a chart: less would magnify noise
 
 
 def rows(found: Comparison, significance: Significance) -> list[dict]:
-    """Single numbers and those of lists, stage by stage; `error` is half the 95 % interval of the change, None where there is
-    none, and `sure` what is known of chance."""
+    """Single weights and those of lists, stage by stage; `error` is half the 95 % interval of the change, None if unknown,
+    and `sure` its mark of significance."""
     lines, errors = [], (found.evidence.reach * found.evidence.error)[0]
     for place in found.layout.places:
         if len(place.shape) > 1:
@@ -30,12 +30,12 @@ def rows(found: Comparison, significance: Significance) -> list[dict]:
 
 
 def intervals_of(p: Parameters) -> np.ndarray | None:
-    """Half the 95 % intervals of a file's own numbers (stages, columns), or None."""
+    """Half the 95 % intervals of the weights of a file (stages, columns), None without standard errors."""
     return None if p.standard_errors is None else reach(p) * p.standard_errors
 
 
 def curves(found: Comparison, significance: Significance) -> list[Chart]:
-    """A chart for each list of numbers in each stage; the stages of one list have one scale."""
+    """A chart for each list of weights and stage; all stages of a list share the scale."""
     charts = []
     noise = None if significance.noise is None else float(significance.noise[-1])
     initial, learned = found.files
@@ -69,7 +69,7 @@ def curves(found: Comparison, significance: Significance) -> list[Chart]:
 
 
 def values(found: Comparison, ratios: list[dict]) -> dict:
-    """The single numbers of the first term: in centipawns for each stage, and in units of the first with intervals."""
+    """The single weights of the first term: in centipawns for each stage, and in units of the first with intervals."""
     initial, learned = found.files
     places, errors = learned.layout.headline, intervals_of(learned)
     lines = []

@@ -1,4 +1,4 @@
-"""The page: sections through templates into one file that needs no other."""
+"""Render the page: sections through templates into one self-contained HTML file."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TEMPLATES = Path(__file__).parent / "templates"
 
 
 def render(run: Run) -> tuple[str, list[Section]]:
-    """The page of a run as HTML, and the sections that are on it."""
+    """Return the page of a run as HTML, and its sections."""
     environment = jinja2.Environment(loader=jinja2.FileSystemLoader(TEMPLATES), autoescape=True, trim_blocks=True,
                                      lstrip_blocks=True)
     environment.filters |= FILTERS | {"drawing": _Drawings()}
@@ -34,7 +34,7 @@ def render(run: Run) -> tuple[str, list[Section]]:
 
 
 class _Drawings:
-    """Charts and pictures as markup; charts get names of their own in this page."""
+    """Turn charts and pictures into markup, with ids that are unique on the page."""
 
     def __init__(self) -> None:
         self._number = 0

@@ -1,4 +1,4 @@
-"""How sure each change is: by its standard error if there are any, else by what noise alone does to weights in self-play."""
+"""Which changes are significant: by standard errors if known, otherwise by the effect of pure noise on self-play."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from tuner.selfplay.learner import kept_share, learning_rate
 from tuner.selfplay.settings import Settings
 
 SURE, CHANCE, UNIDENTIFIED, HELD, NOISE, UNKNOWN = "yes", "no", "not identified", "held constant", "may be noise", ""
-SCALE_FREE = ("adam", "adagrad")  # rules whose steps do not depend on the size of gradients: noise of any size does the same
+SCALE_FREE = ("adam", "adagrad")  # rules whose steps do not depend on the size of gradients, nor on that of noise
 WALKS, SEED = 1000, 1
-SHARE = 95  # percent of the walks that stay within the yardstick
+SHARE = 95  # percent of the random walks that stay within the limit
 MOST_BATCHES = 50_000
 
 
 @dataclass(frozen=True)
 class Significance:
-    """`marks` (stages, columns): one of the texts above for each change. `sentence` and `detail` say what they were judged by.
-    `noise` (batches,): centipawns that noise alone reaches after each batch of self-play; None where nobody knows."""
+    """`marks` (stages, columns): one of the texts above for each change. `sentence` and `detail` explain the criterion.
+    `noise` (batches,): centipawns that pure noise reaches after each batch of self-play, None if unknown."""
 
     marks: np.ndarray
     sentence: str
@@ -32,12 +32,12 @@ class Significance:
 
     @property
     def judged(self) -> bool:
-        """Whether anything is known of chance."""
+        """Whether a criterion is known."""
         return bool((self.marks != UNKNOWN).any())
 
 
 def significance_of(found: Comparison) -> Significance:
-    """By standard errors, as `tuner diff` judges changes; unknown throughout where there are none."""
+    """Judge changes by their standard errors, as `tuner diff` does; all are unknown without standard errors."""
     marks = np.full(found.change[0].shape, UNKNOWN, dtype=object)
     evidence = found.evidence
     if found.known[0]:
@@ -55,7 +55,7 @@ def significance_of(found: Comparison) -> Significance:
 
 
 def significance_of_selfplay(found: Comparison, settings: Mapping, history: list[dict]) -> Significance:
-    """Self-play gives no standard errors; the yardstick is what the run's update rule makes of noise."""
+    """Judge changes of self-play, which gives no standard errors, by what the update rule of the run makes of pure noise."""
     if found.known[0]:
         return significance_of(found)
     games = whole(history[-1]["games"]) if history else "0"
@@ -77,8 +77,9 @@ def significance_of_selfplay(found: Comparison, settings: Mapping, history: list
 
 
 def noise_of(settings: Mapping, batches: int) -> np.ndarray | None:
-    """(batches,) centipawns within which 95 % of the playing weights are after each batch, if gradients are independent noise
-    with mean zero; None for rules that depend on the size of gradients. Evaluations that pull weights back make it less."""
+    """(batches,) centipawns within which 95 % of the averaged weights are after each batch if gradients are independent noise
+    with mean zero; None for rules that depend on the size of gradients. Real gradients pull weights back, so this is an upper
+    limit."""
     if settings.get("rule") not in SCALE_FREE or not 0 < batches <= MOST_BATCHES:
         return None
     if not all(known(settings.get(name)) for name in ("decay", "floor", "average")) or settings["decay"] <= 0 or not (

@@ -88,9 +88,9 @@ ERRORS = [
     (changed("man: {mg: 100, eg: 110.25}", "man: 100"), ":12: material.man is '100', expected a mapping"),
     (changed("scale: 0.003", "skale: 0.003"), ":2: unknown key 'skale'; expected game, scale, stages, terms, weights, "),
     # the same key twice
-    (GOOD + "game: chess\n", ":26: 'game' stands twice; first on line 1"),
-    (changed("    king: {mg: 0, eg: -0.5}\n", "    man: {mg: 0, eg: -0.5}\n"), ":13: 'man' stands twice; first on line 12"),
-    (changed("mg: 100, eg: 110.25", "mg: 100, mg: 110.25"), ":12: 'mg' stands twice; first on line 12"),
+    (GOOD + "game: chess\n", ":26: 'game' is there twice; first on line 1"),
+    (changed("    king: {mg: 0, eg: -0.5}\n", "    man: {mg: 0, eg: -0.5}\n"), ":13: 'man' is there twice; first on line 12"),
+    (changed("mg: 100, eg: 110.25", "mg: 100, mg: 110.25"), ":12: 'mg' is there twice; first on line 12"),
     # game, scale, stages
     (changed("game: chess", "game: chss"), ":1: game is 'chss', expected chess"),
     (changed("game: chess", "game: tictactoe"), ":1: game is 'tictactoe', expected chess"),

@@ -106,8 +106,8 @@ def test_a_number_of_a_board_says_all_of_itself(tmp_path, pages):
       return {out, focus: board.tabIndex};""").found
     hidden, clicked, below, beside, gone = seen["out"]
     assert hidden is gone is None and seen["focus"] == 0
-    for told, label in ((clicked, "[6][2]"), (below, "[5][2]"), (beside, "[5][3]")):
-        assert re.fullmatch(rf"piece_square\.pawn{re.escape(label)}: .* → .*, (.*±.*|.*not identified|unchanged, held)", told)
+    for said, label in ((clicked, "[6][2]"), (below, "[5][2]"), (beside, "[5][3]")):
+        assert re.fullmatch(rf"piece_square\.pawn{re.escape(label)}: .* → .*, (.*±.*|.*not identified|.*, held constant)", said)
 
 
 def test_names_from_files_run_nothing(tmp_path, pages):

@@ -63,7 +63,7 @@ def test_a_file_that_was_learned_without_errors_is_not_taken_for_exact():
     assert differences(found)["tested"] == 0
 
 
-def test_the_yardstick_is_what_noise_makes_of_the_rule():
+def test_the_limit_of_noise_is_what_the_rule_makes_of_noise():
     """A second derivation: with the mean square of gradients known, a weight is a sum of independent gradients, and so is
     its average."""
     batches = 150
@@ -84,7 +84,7 @@ def test_the_yardstick_is_what_noise_makes_of_the_rule():
     assert (np.diff(found) > -0.5).all() and len(found) == batches
 
 
-def test_scale_free_rules_alone_have_a_yardstick():
+def test_only_scale_free_rules_have_a_limit_for_noise():
     assert noise_of(ADAM | {"rule": "adagrad"}, 1)[0] == pytest.approx(20.0 * 9 / 11)  # the first step is the rate
     assert (noise_of(ADAM | {"rate": 6.0}, 20) == 2 * noise_of(ADAM, 20)).all()
     for settings in ({"rule": "sgd"}, {"rule": "coherence"}, {"rule": ["adam"]}, {"decay": 0.0}, {"floor": "much"}, {"rate": []}):
