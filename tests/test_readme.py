@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tuner.cli import COMMANDS
 from tuner.engine.loading import load_engine, parameter_path
-from tuner.parameters.parameters import read_parameters
+from tuner.parameters.reader import read_parameters
 
 README = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
 BLOCKS = [textwrap.dedent(block) for block in re.findall(r"(?:^    .*\n|^\n(?=    ))+", README, re.MULTILINE)]

@@ -103,7 +103,7 @@ CASES = {
     "tune inf.yaml good.pgn -o out.yaml": "inf.yaml:8: material.pawn.mg is '.inf', expected a number",
     "tune true.yaml good.pgn -o out.yaml": "true.yaml:8: material.pawn.mg is 'true', expected a number",
     "tune text.yaml good.pgn -o out.yaml": "text.yaml:8: material.pawn.mg is 'many', expected a number",
-    "tune twice.yaml good.pgn -o out.yaml": "twice.yaml:9: 'pawn' stands twice; first on line 8",
+    "tune twice.yaml good.pgn -o out.yaml": "twice.yaml:9: 'pawn' is there twice; first on line 8",
     "tune term.yaml good.pgn -o out.yaml": "term.yaml:7: unknown term 'matter'; known: material, piece_square, ",
     "tune parameter.yaml good.pgn -o out.yaml": "parameter.yaml:9: unknown parameter material.horse; material has: pawn, knight,",
     "tune shape.yaml good.pgn -o out.yaml": "shape.yaml:17: piece_square.pawn.mg has 7 numbers, the term declares 8",
@@ -295,7 +295,7 @@ def test_the_process_itself_ends_with_status_2_and_one_line(folder):
     ran = subprocess.run([sys.executable, "-m", "tuner", "tune", "twice.yaml", "good.pgn", "-o", "out.yaml"], cwd=folder,
                          capture_output=True, text=True, env=os.environ | {"PYTHONPATH": str(REPOSITORY)})
     assert (ran.returncode, ran.stdout) == (2, "")
-    assert without_compiling(ran.stderr) == "tuner: twice.yaml:9: 'pawn' stands twice; first on line 8\n"
+    assert without_compiling(ran.stderr) == "tuner: twice.yaml:9: 'pawn' is there twice; first on line 8\n"
 
 
 def test_games_from_a_pipe_are_read_once(folder, tmp_path):

@@ -13,7 +13,8 @@ from statsmodels.stats.multitest import multipletests
 
 from tests.commands.support import done, tuner
 from tuner.engine.loading import load_parameters
-from tuner.parameters.parameters import Parameters, write_parameters
+from tuner.parameters.parameters import Parameters
+from tuner.parameters.writer import write_parameters
 
 STAGES = ("mg", "eg")
 RATIO = {"parameter": "material.knight", "to": "material.pawn"}

@@ -17,7 +17,7 @@ from tests.commands.support import done, tuner
 from tests.tools import tool
 from tuner.engine.loading import load_parameters, parameter_path
 from tuner.export.names import c_names, rust_names
-from tuner.parameters.parameters import write_parameters
+from tuner.parameters.writer import write_parameters
 
 STAGES = ("mg", "eg")
 Numbers = dict[str, list[list[float]]]  # of each parameter, stage by stage

@@ -15,7 +15,7 @@ from tests.commands.support import done, tictactoe_file
 from tests.games.support import REPOSITORY
 from tuner.datasets.reader import open_dataset
 from tuner.engine.loading import make_layout
-from tuner.parameters.parameters import read_parameters
+from tuner.parameters.reader import read_parameters
 
 MOST = 60  # changes to files that a command makes
 

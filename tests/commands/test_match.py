@@ -115,7 +115,7 @@ def test_openings_come_from_a_file_in_order(tmp_path):
     (tmp_path / "b.epd").write_text("\n".join(lines))
     ran = tuner("match", *PAIR, "--games", 6, "--openings", tmp_path / "b.epd", "--order", "sequential",
                 "--pgn", tmp_path / "a.pgn")
-    assert ran.status == 0 and "2 openings for 3 pairs: they come again" in ran.err
+    assert ran.status == 0 and "2 openings for 3 pairs: they are repeated" in ran.err
     assert [game.headers["FEN"] for game in games_of(tmp_path / "a.pgn")] == [lines[i] for i in (0, 0, 1, 1, 0, 0)]
 
 
@@ -282,9 +282,10 @@ def test_a_match_that_goes_on_plays_with_the_parameters_it_began_with(tmp_path):
     ("sprt", [0], "sprt is a list"), ("sprt", ["a", "b"], "sprt is a list"), ("alpha", "x", "alpha is 'x', expected float"),
     ("controls", [{"depth": 1}], "controls is a list"), ("controls", [{}, {}], "controls are not what limits"),
     ("controls", [{"depth": -1}, {"depth": 1}], "depth of controls is -1"),
-    ("controls", [{"ply": 1}, {"ply": 1}], "controls are not what"),
-    ("controls", [{"depth": True}, {"depth": 1}], "depth of controls is no number"),
-    ("controls", [{"depth": None}, {"depth": 1}], "controls limit nothing"), ("order", "x", "order is 'x', expected random or"),
+    ("controls", [{"ply": 1}, {"ply": 1}], "controls are not limits of"),
+    ("controls", [{"depth": True}, {"depth": 1}], "depth of controls is True, expected a number"),
+    ("controls", [{"depth": None}, {"depth": 1}], "controls have no limit, expected depth"),
+    ("order", "x", "order is 'x', expected random or"),
     ("random_plies", -8, "random_plies is -8"), ("seed", 1e9, "seed is 1000000000.0, expected int"), ("plies", -3, "plies is -3"),
     ("hash", 0, "hash is 0"), ("resign", [3], "resign is a list"), ("files", [], "files is a list"),
     ("names", ["a"], "names is a list"),
@@ -331,9 +332,9 @@ CASES = {
     "match classic xboard:no-such-engine": "no-such-engine: no such program, expected the command of a xboard engine",
     "match classic uci:": "'': no such program",
     "match classic uci:/bin/false": "/bin/false: ended at once; is it a uci engine?",
-    "match classic tictactoe/random": "classic is a player of chess, random of tictactoe: a match needs two of one game",
+    "match classic tictactoe/random": "classic plays chess, random plays tictactoe: name two players of one game",
     "match tictactoe/classic tictactoe/random": "tictactoe has no search to play classic with; tictactoe/random can play",
-    "match tictactoe/random uci:/bin/false": "tictactoe has no uci engines",
+    "match tictactoe/random uci:/bin/false": "uci:/bin/false: tictactoe has no uci engines",
     "match tictactoe/random tictactoe/random --openings book.epd": "tictactoe reads no openings; --random-plies N makes some",
     "match classic pesto --games 7": "--games 7: games come in pairs, expected an even number",
     "match classic pesto --games 0": "--games 0: games come in pairs, expected an even number",
@@ -354,7 +355,7 @@ CASES = {
     "match classic pesto --random-plies 900 --games 2": "no balanced position after 900 random plies in",
     "match classic pesto --resign score": "--resign score: expected a whole number of 1 or more after score=",
     "match classic pesto --draw moves=3": "--draw moves=3: unknown, expected movenumber=N, movecount=N, score=N",
-    "match classic pesto --option-a Hash=3": "--option-a Hash: classic is no engine of others and has no options",
+    "match classic pesto --option-a Hash=3": "--option-a Hash: classic is not an external engine and has no options",
     "match classic pesto --option-b Hash": "--option-b Hash: expected NAME=VALUE",
     "match classic pesto --pgn nowhere/a.pgn": "nowhere: no such folder to write a.pgn in; make it first",
     "match classic pesto --pgn hollow": "hollow: is a folder, expected the name of a file to write",

@@ -17,7 +17,7 @@ import pytest
 from tests.commands.support import done, tictactoe_file, tuner
 from tests.games.support import REPOSITORY
 from tuner.engine.loading import load_parameters
-from tuner.parameters.parameters import write_parameters
+from tuner.parameters.writer import write_parameters
 
 CHESS = "--depth 1 --plies 6 --random-plies 0"
 # for each option that names a file: the command, what it reads, a suffix that it wants; all inputs look as if made here

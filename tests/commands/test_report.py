@@ -45,7 +45,7 @@ def test_an_older_run_takes_its_start_from_where_it_was(tmp_path):
     folder = tune_run(tmp_path / "run")
     (folder / "start.yaml").unlink()
     done("report", folder)
-    assert "those shown are of classic as it is now" in (folder / "report.html").read_text(encoding="utf-8")
+    assert "the initial values shown are those of classic as it is now" in (folder / "report.html").read_text(encoding="utf-8")
 
 
 def damaged(folder, name: str, content: bytes | None):

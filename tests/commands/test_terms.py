@@ -86,10 +86,10 @@ def test_terms_that_have_changed_are_told_and_those_that_are_gone_too(here):
     done("params", "tictactoe/classic", "--terms", "my terms.py", "--add-missing", "-o", "mine.yaml")
     Path("my terms.py").write_text(TERMS + "# another version\n")
     ran = done("params", "mine.yaml", "--terms", "my terms.py")
-    assert re.match(r"mine.yaml:\d+: my terms.py is not what it was when this file was written: its terms may count otherwise\n",
+    assert re.match(r"mine.yaml:\d+: my terms.py has changed since this file was written: its terms may count differently\n",
                     ran.err)
     Path("my terms.py").rename("yours.py")
-    assert "add --terms 'my terms.py' (which is not there)" in tuner("params", "mine.yaml").err
+    assert "add --terms 'my terms.py' (which does not exist)" in tuner("params", "mine.yaml").err
     done("params", "mine.yaml", "--terms", "yours.py")  # the terms themselves are all there
 
 

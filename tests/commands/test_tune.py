@@ -21,7 +21,8 @@ from tests.tuner.support import chances
 from tuner.datasets.reader import open_dataset
 from tuner.datasets.split import split_games
 from tuner.engine.loading import load_engine, load_parameters
-from tuner.parameters.parameters import Parameters, write_parameters
+from tuner.parameters.parameters import Parameters
+from tuner.parameters.writer import write_parameters
 
 KINGS_PAWN = "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1"
 BARE = "8/8/4k3/8/8/3QK3/8/8 w - - 0 1"

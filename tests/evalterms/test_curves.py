@@ -12,7 +12,7 @@ import pytest
 from evalterms.check import random_positions
 from tests.commands.support import done, tuner
 from tuner.engine.loading import load_engine, load_parameters
-from tuner.parameters.parameters import write_parameters
+from tuner.parameters.writer import write_parameters
 
 DANGER = textwrap.dedent('''
     from evalterms.term import Term

@@ -16,7 +16,7 @@ from games.chess.fen import fen
 from games.streams import InputError
 from tests.evalterms.support import REPOSITORY, engine, some_positions
 from tuner.engine.loading import load_engine, make_engine, make_layout
-from tuner.parameters.parameters import write_parameters
+from tuner.parameters.writer import write_parameters
 
 README = (REPOSITORY / "evalterms/README.md").read_text(encoding="utf-8")
 EXAMPLE, WITH_HELPER, CURVED = re.findall(r"```python\n(.*?)```", README, re.DOTALL)

@@ -35,7 +35,7 @@ def run(arguments: argparse.Namespace) -> dict:
     from games.streams import InputError
     from tuner.engine.loading import load_parameters, parameter_path
     from tuner.parameters.diff import compare, differences, errors_known
-    from tuner.parameters.parameters import listed, missing_parameters
+    from tuner.parameters.reader import listed, missing_parameters
 
     names = (arguments.initial, *arguments.learned)
     if arguments.significant and arguments.all:

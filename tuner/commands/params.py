@@ -28,7 +28,9 @@ def run(arguments: argparse.Namespace) -> dict:
     from games.streams import InputError
     from tuner.engine.loading import make_layout, parameter_path
     from tuner.io.files import LEARNED, require_writable
-    from tuner.parameters.parameters import completing, game_of, missing_parameters, read_parameters, write_parameters
+    from tuner.parameters.reader import game_of, missing_parameters, read_parameters
+    from tuner.parameters.suggested import completing
+    from tuner.parameters.writer import write_parameters
 
     if arguments.output and not arguments.add_missing:
         raise InputError(f"-o {arguments.output}: nothing is written without --add-missing")

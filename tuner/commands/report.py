@@ -28,11 +28,11 @@ def run(arguments: argparse.Namespace) -> dict:
     from games.streams import InputError
     from tuner.io.files import PAGE as KIND
     from tuner.io.files import replace_file, require_writable
-    from tuner.report.gather import gather
     from tuner.report.page import render
+    from tuner.report.run import read_run
 
     folder = Path(arguments.run)
-    found = gather(folder, [Path(match) for match in arguments.match])
+    found = read_run(folder, [Path(match) for match in arguments.match])
     output = Path(arguments.output) if arguments.output else folder / PAGE
     if output.suffix.lower() not in (".html", ".htm"):
         raise InputError(f"{output}: expected the name of a page, such as {PAGE}")

@@ -18,6 +18,7 @@ from tuner.device.cpu.device import CPU
 from tuner.engine.counter import Counter
 from tuner.parallel import in_order
 from tuner.parameters.layout import Layout, shares_of
+from tuner.parameters.parameters import DEFAULT_GAME as DEFAULT_GAME
 from tuner.parameters.parameters import Parameters
 
 AT_ONCE = 1 << 14  # positions

@@ -12,7 +12,8 @@ from games.streams import InputError
 from tuner.engine.engine import Engine
 from tuner.io.files import BUNDLED
 from tuner.parameters.layout import Layout, layout_of
-from tuner.parameters.parameters import DEFAULT_GAME, Parameters, game_of, read_parameters
+from tuner.parameters.parameters import DEFAULT_GAME, Parameters
+from tuner.parameters.reader import game_of, read_parameters
 
 SAMPLES = BUNDLED.parent / "games" / "samples" / "stockfish400.pgn.zst"
 

@@ -1,4 +1,4 @@
-"""What is exported: the weights, multiplied and rounded, with what rounding did to them."""
+"""Scale and round weights for export, and report the rounding errors."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tuner.io.text import one_line
 from tuner.parameters.layout import Place
 from tuner.parameters.parameters import Parameters
 
-LARGEST = 2**31 - 1  # what an int holds
+LARGEST = 2**31 - 1  # of an int
 
 
 @dataclass(frozen=True)
@@ -41,19 +41,19 @@ class Rounded:
         return self.parameters.scale / self.factor
 
     def numbers(self, place: Place) -> list[list[float]]:
-        """The numbers of a parameter: a list for each stage, row after row, in the order that was asked for."""
+        """The weights of a parameter: a list for each stage, row after row, in the order of the export."""
         values = self.weights[:, place.columns].reshape(-1, *place.shape)
         if self.flipped and len(place.shape) > 1:
             values = values[..., ::-1, :]
         return values.reshape(len(self.stages), -1).tolist()
 
     def text(self, value: float) -> str:
-        """A number with as many decimals as it was rounded to."""
+        """A number with the decimals of the export."""
         return f"{value:.{self.decimals}f}"
 
 
 def rounded(p: Parameters, scale_to: float | None = None, decimals: int = 0, flipped: bool = False) -> Rounded:
-    """The weights for export; with `scale_to` multiplied so that the first number is that, as the mean of its stages."""
+    """Scale and round weights; `scale_to`: the first weight (mean of its stages) is scaled to this."""
     factor = 1.0
     if scale_to is not None:
         first = float(p.weights[:, 0].mean())
@@ -70,14 +70,14 @@ def rounded(p: Parameters, scale_to: float | None = None, decimals: int = 0, fli
 
 
 def rounding_line(r: Rounded) -> str:
-    """What rounding did, in a line."""
+    """The rounding errors in a line of text."""
     unit = "centipawns" if r.factor == 1 else "units of the export"
     kind = "whole numbers" if r.decimals == 0 else f"{r.decimals} decimals"
     return f"rounded to {kind}: errors of at most {r.largest:.3g}, on average {r.mean:.3g} {unit}"
 
 
 def heading(r: Rounded, name: str, tables: bool = True) -> list[str]:
-    """Lines to stand on top: where the numbers come from and what they mean."""
+    """Lines for the top of an export: the source and the meaning of the numbers."""
     p = r.parameters
     learned = p.learned if isinstance(p.learned, dict) else {}
     lines = [f"{name}: parameters of {p.game}, exported by evaltune {__version__}"]
@@ -97,20 +97,20 @@ def heading(r: Rounded, name: str, tables: bool = True) -> list[str]:
 
 
 def spin_limits(r: Rounded) -> tuple[np.ndarray, np.ndarray]:
-    """Least and greatest whole numbers (stages, columns) that the file's bounds allow, the exported ones among them."""
+    """Least and greatest whole numbers (stages, columns) within the bounds of the file, extended to the exported ones."""
     low, high = r.parameters.limits()
     return (np.minimum(np.ceil(low * r.factor - 1e-9), np.floor(r.weights)),
             np.maximum(np.floor(high * r.factor + 1e-9), np.ceil(r.weights)))
 
 
 def each_number(r: Rounded) -> list[tuple[str, int, int]]:
-    """Name, stage and column of every number: `material.knight.mg`, `pawns.passed[3].eg`; of one stage `lines.win`."""
+    """Name, stage and column of every weight: `material.knight.mg`, `pawns.passed[3].eg`; with one stage `lines.win`."""
     ends = [f".{stage}" for stage in r.stages] if len(r.stages) > 1 else [""]
     return [(label + end, s, column) for column, label in enumerate(r.parameters.layout.labels())
             for s, end in enumerate(ends)]
 
 
 def whole(value: float) -> int:
-    """A number that has been rounded, as an int."""
+    """A rounded number as an int."""
     assert math.isfinite(value) and value == int(value)
     return int(value)

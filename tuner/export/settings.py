@@ -10,14 +10,14 @@ import numpy as np
 
 from tuner.export.numbers import Rounded, each_number, heading, spin_limits, whole
 
-LEAST_RANGE = 50.0  # centipawns on either side of a number that SPSA may move within
-RANGE_SHARE = 0.1  # of the range, for a first perturbation where no error is known
-LEAST_STEP = 0.5  # a whole number is not perturbed by less
+LEAST_RANGE = 50.0  # centipawns that SPSA may move a weight up or down
+RANGE_SHARE = 0.1  # of the range: the perturbation if the standard error is unknown
+LEAST_STEP = 0.5  # least perturbation of a whole number
 LEARNING_RATE = 0.002  # at the end, as OpenBench proposes
 
 
 def json_text(r: Rounded, name: str) -> str:
-    """Nested names: term, parameter, and for each stage a number or the list of its numbers. A parameter is on one line."""
+    """JSON by term, parameter and stage, with a number or a list of numbers; one line for each parameter."""
     places = r.parameters.layout.places
     top = {"about": heading(r, name), "game": r.parameters.game, "stages": list(r.stages), "scale": float(f"{r.scale:.6g}"),
            "shapes": {place.path: list(place.shape) for place in places if place.shape}}
@@ -32,7 +32,7 @@ def json_text(r: Rounded, name: str) -> str:
 
 
 def uci_text(r: Rounded, name: str) -> str:
-    """What the engine says, `option name ... type spin ...`, then what sets each option: `setoption name ... value ...`."""
+    """The engine's `option name ... type spin ...` lines, then `setoption name ... value ...` for each."""
     low, high = spin_limits(r)
     numbers = each_number(r)
     options = [f"option name {label} type spin default {whole(r.weights[s, i])} min {whole(low[s, i])} max {whole(high[s, i])}"
@@ -42,10 +42,10 @@ def uci_text(r: Rounded, name: str) -> str:
 
 
 def spsa_text(r: Rounded, name: str = "") -> str:
-    """Lines `name, int, default, min, max, c_end, r_end`, and nothing else, which these tuners would not take.
+    """Lines `name, int, default, min, max, c_end, r_end`, and nothing else, since these tuners accept nothing else.
 
-    c_end, the last perturbation, is twice the standard error where the file has one, otherwise a tenth of the range. The
-    range is that of the file's bounds; without them half the number, at least 50 centipawns, and room for perturbations.
+    c_end, the last perturbation, is twice the standard error if known, otherwise a tenth of the range. The range is that of
+    the bounds in the file; without bounds half the weight up and down, but at least 50 centipawns and 2 c_end.
     """
     kind = "int" if r.decimals == 0 else "float"
     errors = np.full(r.weights.shape, np.nan) if r.parameters.standard_errors is None else r.parameters.standard_errors
@@ -71,6 +71,6 @@ def spsa_text(r: Rounded, name: str = "") -> str:
 
 
 def _outward(value: float, decimals: int, towards: Callable[[float], int]) -> float:
-    """A limit with so many decimals."""
+    """A limit rounded outward to this many decimals."""
     unit = 10.0**decimals
     return towards(round(value * unit, 6)) / unit

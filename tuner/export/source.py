@@ -1,4 +1,4 @@
-"""Weights as constants of C and of Rust: an array of stages for single numbers, of stages and numbers for all others."""
+"""Weights as constants of C and Rust: arrays over stages, and for lists and tables over stages and numbers."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def _text(r: Rounded, name: str, name_all: Callable[[Sequence[str]], list[str]],
 
 
 def _comment(line: str) -> str:
-    """A comment to the end of the line; a backslash there would make the next line part of it."""
+    """A line comment; a backslash at its end, which would continue the comment, is followed by a full stop."""
     return f"// {line}" + (" ." if line.endswith(("\\", "??/")) else "")
 
 

@@ -1,1 +1,1 @@
-"""Matches: players, games between them in pairs, and a folder from which a match goes on after anything."""
+"""Matches: players, pairs of games between them, and a folder from which a match can be resumed."""

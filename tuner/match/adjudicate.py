@@ -1,4 +1,4 @@
-"""Ending games early by what the players think of them, as cutechess does."""
+"""Adjudicate games by the scores that the players report, as cutechess does."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from games.contest import DRAW_RULE, RESIGN_RULE, Choice
 from games.streams import InputError
 
-CERTAIN = 30000.0  # centipawns that a forced win counts as
+CERTAIN = 30000.0  # centipawns for a forced win
 
 
 @dataclass(frozen=True)
 class Resign:
-    """A player loses that has thought itself `score` centipawns or more behind at `movecount` of its moves in a row."""
+    """A player loses after `movecount` moves in a row with a score of -`score` centipawns or less."""
 
     movecount: int = 3
     score: float = 400.0
@@ -21,7 +21,7 @@ class Resign:
 
 @dataclass(frozen=True)
 class Draw:
-    """A draw once `movenumber` moves of each side are played, if both have thought it within `score` for `movecount` moves."""
+    """A draw after `movenumber` moves of each side, if all scores of the last `movecount` moves are within +/- `score`."""
 
     movenumber: int = 40
     movecount: int = 8
@@ -30,7 +30,7 @@ class Draw:
 
 @dataclass(frozen=True)
 class Adjudication:
-    """Which of these rules hold; none by default."""
+    """The rules in force; none by default."""
 
     resign: Resign | None = None
     draw: Draw | None = None
@@ -50,14 +50,14 @@ NONE = Adjudication()
 
 
 def _score(choice: Choice, unknown: float) -> float:
-    """A player that does not say what it thinks neither resigns nor agrees to a draw."""
+    """The score of a move in centipawns; a player without scores neither resigns nor agrees to a draw."""
     if choice.win_in is not None:
         return CERTAIN if choice.win_in > 0 else -CERTAIN
     return unknown if choice.score is None else choice.score
 
 
 def adjudication_of(resign: Sequence[str] | None, draw: Sequence[str] | None) -> Adjudication:
-    """The rules that `movecount=3 score=400` and the like ask for; InputError."""
+    """Make the rules from words such as `movecount=3 score=400`; InputError for unknown or wrong ones."""
     return Adjudication(_rule(Resign, "--resign", resign), _rule(Draw, "--draw", draw))
 
 

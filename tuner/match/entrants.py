@@ -1,4 +1,4 @@
-"""Who plays: from what the user wrote to players."""
+"""Make players from their names on the command line."""
 
 from __future__ import annotations
 
@@ -16,17 +16,18 @@ from tuner.engine.engine import Engine
 from tuner.engine.loading import parameter_path
 from tuner.io.files import BUNDLED
 from tuner.match.players import RandomPlayer, SearchPlayer
-from tuner.parameters.parameters import DEFAULT_GAME, Parameters, game_of
+from tuner.parameters.parameters import DEFAULT_GAME, Parameters
+from tuner.parameters.reader import game_of
 
 RANDOM, PARAMETERS = "random", "parameters"
-MEGABYTES = 16  # of a search's table
+MEGABYTES = 16  # of the transposition table
 
 
 @dataclass(frozen=True)
 class Named:
-    """What the user wrote, understood: `kind` is parameters, random, or the protocol of an engine.
+    """A player as the user named it: `kind` is parameters, random, or the protocol of an engine.
 
-    `what` is the file or the command; `game` is None for an engine, which may play several.
+    `what` is the file or the command; `game` is None for an engine, which may play several games.
     """
 
     kind: str
@@ -37,7 +38,7 @@ class Named:
 
 @dataclass(frozen=True)
 class Entrant:
-    """A player that each thread makes for itself."""
+    """A player of the match; `make` makes one instance for each thread."""
 
     name: str
     control: Control
@@ -45,7 +46,7 @@ class Entrant:
 
 
 def understood(text: str) -> Named:
-    """A parameter file or the name of a bundled one, `random`, `uci:COMMAND`, `xboard:COMMAND`, or an engine on the PATH."""
+    """Interpret a parameter file or bundled name, `random`, `uci:COMMAND`, `xboard:COMMAND`, or an engine on the PATH."""
     prefix, _, last = text.rpartition("/")
     if last == RANDOM and (not prefix or prefix in available()) and not os.path.exists(text):
         return Named(RANDOM, RANDOM, RANDOM, prefix or None)
@@ -81,15 +82,15 @@ def _name_of(command: str) -> str:
 
 
 def game_between(a: Named, b: Named) -> str:
-    """The game that both play; InputError if there is none."""
+    """The game of both players; InputError if theirs differ."""
     known = {named.game for named in (a, b) if named.game}
     if len(known) > 1:
-        raise InputError(f"{a.name} is a player of {a.game}, {b.name} of {b.game}: a match needs two of one game")
+        raise InputError(f"{a.name} plays {a.game}, {b.name} plays {b.game}: name two players of one game")
     return known.pop() if known else DEFAULT_GAME
 
 
 def names_of(a: Named, b: Named) -> tuple[str, str]:
-    """Names that tell the players apart: as short as possible."""
+    """Names that distinguish the players, as short as possible."""
     for names in ((a.name, b.name), (a.what, b.what)):
         if names[0] != names[1]:
             return names
@@ -97,7 +98,7 @@ def names_of(a: Named, b: Named) -> tuple[str, str]:
 
 
 def search_entrant(name: str, engine: Engine, parameters: Parameters, control: Control, megabytes: int | None) -> Entrant:
-    """Our search with some parameters."""
+    """A player by our search with these parameters."""
     if control.depth is None and control.nodes is None and control.movetime is None and control.base is None:
         raise ValueError("a player without limits")
     return Entrant(name, control, lambda: SearchPlayer(
@@ -105,19 +106,19 @@ def search_entrant(name: str, engine: Engine, parameters: Parameters, control: C
 
 
 def random_entrant(name: str, game: Game, control: Control) -> Entrant:
-    """Who moves at random."""
+    """A player of random moves."""
     return Entrant(name, control, lambda: RandomPlayer(game))
 
 
 def external_entrant(named: Named, name: str, game: Game, options: dict[str, str], control: Control,
                      megabytes: int | None) -> Entrant:
-    """An engine of others; InputError if the game has none of its kind."""
+    """A player by an external engine; InputError if the game has none of this protocol."""
     if game.contest.external is None or named.kind not in game.contest.protocols:
-        raise InputError(f"{game.name} has no {named.kind} engines")
+        raise InputError(f"{named.kind}:{named.what}: {game.name} has no {named.kind} engines")
     return Entrant(name, control, lambda: game.contest.external(named.kind, named.what, options, control, megabytes))
 
 
 def bundled(game: str, name: str) -> Path | None:
-    """A bundled parameter file of a game, if it has one of this name."""
+    """The bundled parameter file of a game with this name, None if there is none."""
     path = BUNDLED / game / f"{name}.yaml"
     return path if path.exists() else None

@@ -1,11 +1,11 @@
-"""The folder of a match: what was played, so that a match goes on where it stopped, whenever and however that was.
+"""The journal of a match in its folder: finished pairs of games, so that an interrupted match can be resumed.
 
-`history.jsonl` has a line for each finished pair of games, appended in the order in which pairs end. A pair counts when its
-line is whole, and once: a line that a kill left torn is cut off and the pair is played again. `games.pgn` (or whatever the
-game writes) is appended before the line that says where in it the pair's games stand; what no line speaks of is cut off.
-Everything else is replaced as a whole.
+`history.jsonl` has a line for each finished pair of games, appended in the order in which pairs end. A pair counts once, and
+only if its line is complete: after a kill, an incomplete last line is cut off and its pair is played again. `games.pgn` (or the
+format of another game) is appended before the line that has the position of the pair's games in it; games without a line are
+cut off. All other files are replaced as a whole.
 
-Damage that no kill leaves is told, the pairs that it concerns are played again, and the files as they were stay beside, as
+Damage that no kill can cause is reported, the affected pairs are played again, and the damaged files are kept as
 `history.jsonl.damaged-1` and so on.
 """
 
@@ -20,17 +20,17 @@ from pathlib import Path
 from games.streams import InputError
 from tuner.io.files import replace_file, replaced
 from tuner.io.run_folder import HISTORY, keep_beside, locked, write_all
-from tuner.match.lines import decoded, encoded, torn
+from tuner.match.history_line import decoded, encoded, torn
 
-SYNC_SECONDS = 1.0  # a kill loses nothing that was written; this is for a power cut
-LEAST_PAIR = 1 << 14  # bytes that the games of a pair may take whatever those of others do
+SYNC_SECONDS = 1.0  # between syncs, for power cuts; a kill loses no written data
+LEAST_PAIR = 1 << 14  # bytes: games of a pair up to this size are no sign of damage
 
 
 class Journal:
     """Appends finished pairs; reads those of an earlier run."""
 
     def __init__(self, folder: Path, games: str, note: Callable[[str], None], legs: int = 1, pairs: int | None = None) -> None:
-        """`games` names the file of games, `note` tells of damage; `legs` and `pairs` say which pairs there can be."""
+        """`games` names the file of games, `note` reports damage; `legs` and `pairs` limit the valid pairs."""
         self.folder = folder
         self._games_path = folder / games
         with contextlib.ExitStack() as opened:
@@ -46,7 +46,7 @@ class Journal:
         self._synced = time.monotonic()
 
     def append(self, line: dict, texts: list[str]) -> dict:
-        """A pair is finished: its games' texts, if they are kept, then the line that makes it count, which is returned."""
+        """Append a finished pair: the texts of its games, if kept, then its line, which is returned with their place."""
         try:
             return self._append(line, texts)
         except OSError as problem:
@@ -63,7 +63,7 @@ class Journal:
         return line
 
     def sync(self) -> None:
-        """Make sure that it is on the disk: games before the lines that speak of them."""
+        """Write everything to disk: games before the lines that refer to them."""
         for stream in (self._games, self._history):
             os.fsync(stream.fileno())
         self._synced = time.monotonic()
@@ -74,7 +74,7 @@ class Journal:
             stream.close()
 
     def copy_games(self, wanted: Iterator[tuple[int, list[int]]], output: Path) -> None:
-        """Write the games of some pairs, given by place and sizes, to a file of their own, replaced as a whole."""
+        """Copy the games of pairs, given by place and sizes, to a file that is replaced as a whole."""
         try:
             with replaced(output) as temporary, open(self._games_path, "rb") as games, open(temporary, "wb") as out:
                 for place, sizes in wanted:
@@ -84,7 +84,7 @@ class Journal:
             raise InputError(f"{output}: cannot be written: {problem.strerror}; the games are in {self._games_path}") from None
 
     def _recovered(self, note: Callable[[str], None], legs: int, pairs: int | None) -> list[dict]:
-        """The lines of an earlier run; cuts off what it left unfinished, and keeps beside what is damaged."""
+        """Read the lines of an earlier run; cut off unfinished ones, and keep a copy of damaged files."""
         path = self.folder / HISTORY
         lines, whole, faults = self._read(legs, pairs) if path.exists() else ([], [], [])
         places = [(line["at"], sum(line["bytes"])) for line in lines if "at" in line]
@@ -94,11 +94,11 @@ class Journal:
         # a kill leaves the games of one pair at most, in a folder that has a history
         if size > end and (faults or not path.exists() or size - end > max(LEAST_PAIR, 2 * largest)):
             beside = keep_beside(self._games_path, end)
-            note(f"{self._games_path}: {size - end:,} bytes that no whole line of {HISTORY} speaks of are now in {beside}")
+            note(f"{self._games_path}: {size - end:,} bytes without a complete line in {HISTORY} were moved to {beside}")
         if faults:
             beside = keep_beside(path)
             more = f", and {len(faults) - 1:,} more damaged lines" if len(faults) > 1 else ""
-            note(f"{path}:{faults[0]}{more}; what is damaged is left out and played again, the file as it was is {beside}")
+            note(f"{path}:{faults[0]}{more}; these pairs are played again, the damaged file is kept as {beside}")
             replace_file(path, b"".join(whole))
         elif path.exists():
             os.truncate(path, sum(map(len, whole)))
@@ -107,7 +107,7 @@ class Journal:
         return lines
 
     def _read(self, legs: int, pairs: int | None) -> tuple[list[dict], list[bytes], list[str]]:
-        """Whole lines, as data and as they stand in the file, and what is wrong with the others but a torn one at the end."""
+        """Complete lines as data and as bytes, and the faults of the others, except for an incomplete line at the end."""
         lines, whole, faults, seen = [], [], [], set()
         with contextlib.ExitStack() as files:
             history = files.enter_context(open(self.folder / HISTORY, "rb"))
@@ -116,15 +116,15 @@ class Journal:
                 if torn(raw):
                     break
                 if games is None and b'"at":' in raw:
-                    raise InputError(f"{self._games_path}: is missing, but {HISTORY} speaks of its games; put it back, or make "
-                                     "it an empty file to play them again")
+                    raise InputError(f"{self._games_path}: is missing, but {HISTORY} refers to its games; put it back, or create "
+                                     "it as an empty file to play them again")
                 try:
                     line = decoded(raw, games)
                     leg, pair = line["leg"], line["pair"]
                     if leg >= legs or pairs is not None and pair >= pairs:
-                        raise ValueError(f"pair {pair} of leg {leg} is none of this match")
+                        raise ValueError(f"pair {pair} of leg {leg} is not part of this match")
                     if (leg, pair) in seen:
-                        raise ValueError(f"pair {pair} stands twice")
+                        raise ValueError(f"pair {pair} is there twice")
                 except ValueError as problem:
                     faults.append(f"{number}: {problem}")
                     continue

@@ -1,7 +1,7 @@
-"""The ladder: who beats a random mover how often within so many plies, beside what cannot have learnt anything.
+"""The ladder: how often players beat a random mover within a number of plies, next to evaluations without learning.
 
-A random mover is easily beaten by anybody who searches: a share of wins says something only next to those of an
-evaluation of nothing and of plain material at the same depth.
+Any search beats a random mover easily: a share of wins means something only next to those of a zero evaluation and of plain
+material at the same depth.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ BASELINES = ("material", "zero")
 
 
 def row_of(name: str, wins: int, games: int) -> dict:
-    """A rung: wins of a player, and the 95 % interval of its share of wins."""
+    """A row of the ladder: wins of a player, and the 95 % interval of its share of wins."""
     low, high = wilson_interval(wins, games)
     return {"player": name, "wins": wins, "games": games, "share": wins / games if games else None, "low": low, "high": high}
 
 
 def ladder_lines(rows: list[dict], plies: int, opponent: str, conditions: str) -> list[str]:
-    """The ladder for people."""
+    """The ladder as lines of text."""
     width = max(len(row["player"]) for row in rows)
     lines = [f"Wins within {plies} plies against {opponent}, {conditions} (95 %, Wilson):"]
     for row in rows:

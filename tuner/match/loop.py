@@ -1,4 +1,4 @@
-"""One game between two players."""
+"""Play one game between two players."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ ROOM = 256  # positions of a game, at first
 
 
 class Abandoned(Exception):
-    """The match was stopped within this game."""
+    """The match was stopped during this game."""
 
 
 @dataclass(frozen=True)
 class Rules:
-    """When games end beside the rules of the game: after so many plies (0: never) as a draw, or by adjudication."""
+    """When games end apart from the rules of the game: as a draw after `plies` (0: never), or by adjudication."""
 
     plies: int = 0
     adjudication: Adjudication = NONE
 
 
 class Table:
-    """Where one thread plays its games, in room that is used again."""
+    """One thread's games, in a buffer that is reused."""
 
     def __init__(self, game: Game, rules: Rules, stop: threading.Event) -> None:
         self._game, self._rules, self._stop = game, rules, stop
@@ -37,9 +37,9 @@ class Table:
 
     def play(self, start: np.ndarray, opening: Sequence[int], players: Sequence[Player], controls: Sequence[Control],
              seed: str, clock: Callable[[], float] = time.perf_counter) -> PlayedGame:
-        """A game from an opening: `players` and `controls` of the first player and the second.
+        """Play a game from an opening: `players` and `controls` are those of the first player and the second.
 
-        Its `line` is valid until the next game. Raises Abandoned when the match was stopped.
+        The `line` of the result is valid until the next game. Raises Abandoned if the match is stopped.
         """
         game, rules = self._game, self._rules
         second = game.contest.second_to_move

@@ -1,4 +1,4 @@
-"""The opening of each pair of games: from a file, or balanced positions after random moves."""
+"""Openings of the pairs of games: from a file, or balanced positions after random moves."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from games.search.searcher import Limits, Searcher
 from games.streams import InputError
 
 BALANCED = 50.0  # centipawns
-DEPTH = 4  # of the search that says so
-PATIENCE = 2000  # candidates in a row that were all met before: then the openings are used up
-HOPELESS = 20_000  # candidates in a row that were over or out of balance
+DEPTH = 4  # of the search that checks the balance
+PATIENCE = 2000  # candidates in a row that were used before: then the openings are exhausted
+HOPELESS = 20_000  # candidates in a row that were over or unbalanced: then the search is given up
 
 
 class Opening(NamedTuple):
-    """Where a pair of games begins; `place` is where it was found, for those who have to search."""
+    """Start and moves of an opening; `place` is where a Generator found it."""
 
     start: np.ndarray
     moves: list[int]
@@ -31,7 +31,7 @@ class Opening(NamedTuple):
 
 
 class Book:
-    """Openings of a file in its order or a random one; when all are used, again from the first (in another random order)."""
+    """Openings of a file in its order or a random one; when all are used, it starts again (in another random order)."""
 
     def __init__(self, openings: Openings, order: str, seed: int) -> None:
         self._openings, self._order, self._seed = openings, order, seed
@@ -51,11 +51,11 @@ class Book:
         return Opening(*self._openings[place])
 
     def known(self, places: dict[int, list[int]]) -> None:
-        """Nothing is to be learnt from an earlier run."""
+        """Openings need nothing from an earlier run."""
 
 
 class Start:
-    """The initial position, always."""
+    """The initial position for every pair."""
 
     size = None
 
@@ -66,14 +66,14 @@ class Start:
         return Opening(self._start, [])
 
     def known(self, places: dict[int, list[int]]) -> None:
-        """Nothing is to be learnt from an earlier run."""
+        """Openings need nothing from an earlier run."""
 
 
 class Generator:
-    """Openings of random moves: each the next candidate that is balanced, not over, and new.
+    """Openings of random moves: each is the next candidate that is balanced, not over, and new.
 
-    Candidate j depends on the seed and j alone. Searching is most of the work: which candidate a pair got is kept with its
-    games, so that a match that goes on need not do it again.
+    Candidate j depends only on the seed and j. Since searches take most of the time, the candidate of each pair is kept with its
+    games, so that a resumed match does not search again.
     """
 
     size = None
@@ -83,13 +83,13 @@ class Generator:
         self._lock = threading.Lock()
         self._start = game.start()
         self._found = array("q")  # candidate of each pair
-        self._turns = array("q")  # how often all openings had been used up by then
+        self._turns = array("q")  # how often all openings were exhausted before each pair
         self._seen: set[int | bytes] = set()
         self._next, self._turn = 0, 0
         self._known: dict[int, list[int]] = {}
 
     def known(self, places: dict[int, list[int]]) -> None:
-        """The places of pairs' openings that an earlier run found."""
+        """Set the places of the openings that an earlier run found."""
         self._known = places
 
     def opening(self, pair: int) -> Opening:
@@ -130,7 +130,7 @@ class Generator:
             elif self._identity(line[-1]) in self._seen:
                 met += 1
                 if met == PATIENCE:
-                    self._note(f"there are only {len(self._seen)} openings of {self._plies} random plies: they come again")
+                    self._note(f"there are only {len(self._seen)} openings of {self._plies} random plies: they are repeated")
                     self._begin_again(self._turn + 1)
             else:
                 return candidate, line
@@ -142,7 +142,7 @@ class Generator:
         return abs(self._searcher.search(line, Limits(depth=DEPTH)).value) <= BALANCED
 
     def _candidate(self, number: int) -> tuple[list[np.ndarray], list[int]]:
-        """Positions and moves; fewer moves than wanted where the game was over."""
+        """Positions and moves of a candidate; fewer moves than `plies` if the game was over."""
         game, dice = self._game, random.Random(f"{self._seed} opening {number}")
         line, moves = [self._start], []
         for _ in range(self._plies):
@@ -155,5 +155,5 @@ class Generator:
         return line, moves
 
     def _identity(self, words: np.ndarray) -> int | bytes:
-        """Positions that differ in their counters alone are the same; the last word of those that are searched is a key."""
+        """A key that ignores move counters: the last word of positions that are searched, else all words."""
         return int(words[-1]) if self._searcher is not None else words.tobytes()

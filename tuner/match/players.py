@@ -1,4 +1,4 @@
-"""Players in this process: our search, and one that moves at random."""
+"""Players in this process: our search, and random moves."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from games.record import Game
 from games.search.clock import Clock, limits_of, limits_of_move
 from games.search.searcher import UNLIMITED, Limits, Searcher
 
-OVERHEAD = 0.01  # seconds that a move may lose between the clock and the search
+OVERHEAD = 0.01  # seconds per move between the clock and the search
 
 
 class SearchPlayer:
-    """Our search with some parameters. It forgets everything before each game, so that a game does not depend on others.
+    """Our search with some parameters. Its tables are cleared before each game, so that games do not depend on each other.
 
-    Among moves that are equally good it takes any, by the seed: an evaluation of little would else play the first move that
-    it generates, and lose by that. In both games of a pair, and from both sides, it takes the same.
+    Among equally good moves it chooses by the seed: a poor evaluation would otherwise always play the first move generated, and
+    lose by that. The choice is the same in both games of a pair and for both sides.
     """
 
     def __init__(self, game: Game, searcher: Searcher, control: Control) -> None:
@@ -38,7 +38,7 @@ class SearchPlayer:
         if left is not None:
             limits = limits_of(Clock(left[0], self._control.increment), OVERHEAD)
         found = self._searcher.search(line, limits)
-        if found.move is None:  # stopped before it had looked at one move
+        if found.move is None:  # stopped before the first move was searched
             return Choice(self._legal_moves(line[-1])[0])
         return Choice(found.move, found.value, found.win_in, found.depth)
 
@@ -50,7 +50,7 @@ class SearchPlayer:
 
 
 class RandomPlayer:
-    """Every legal move with the same chance."""
+    """Plays every legal move with the same probability."""
 
     def __init__(self, game: Game) -> None:
         self._legal_moves = game.legal_moves

@@ -1,4 +1,4 @@
-"""The result of a match as text, in the lines that fastchess prints, and as a dict for `--json`."""
+"""The result of a match as text in the format of fastchess, and as a dict for `--json`."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from tuner.statistics.sprt import Sprt, decide, log_likelihood_ratio
 
 
 def result_block(results: Results, names: tuple[str, str] | None = None, test: Sprt | None = None) -> str:
-    """Lines of a result, without a newline at the end: headed by the names of the players, ended by the LLR, if given.
+    """Lines of a result, without a newline at the end; the first names the players and the last has the LLR, if given.
 
-    `inf` and `nan` stand where a number is infinite or unknown. The share after the LLR is of the bound it goes to,
+    `inf` and `nan` are infinite and unknown numbers. The percentage after the LLR is its share of the bound it approaches,
     negative towards H0.
     """
     summary = summarise(results.pairs)
@@ -35,7 +35,7 @@ def result_block(results: Results, names: tuple[str, str] | None = None, test: S
 
 
 def result_dict(results: Results, names: tuple[str, str], test: Sprt | None = None) -> dict:
-    """The same as plain numbers, unrounded; None where one is infinite or unknown, for JSON has no such numbers."""
+    """The same as plain numbers, unrounded; infinite and unknown ones are None, since JSON has neither."""
     summary = summarise(results.pairs)
     found = {
         "players": list(names),

@@ -1,4 +1,4 @@
-"""Everything that a match is told, as plain data: what `config.yaml` of its folder holds."""
+"""The settings of a match as plain data, as in `config.yaml` of its folder."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ DEFAULT_RANDOM_PLIES = 8
 
 @dataclass(frozen=True)
 class Settings:
-    """The options of `tuner match` by their names, but for those that change nothing about its games.
+    """The options of `tuner match` by name, except for those that do not affect the games.
 
-    `controls` are those of a and b, `evaluation` a hash of the terms and the program. `files` names what else a match depends
-    on, with the sha256 of it.
+    `controls` are those of a and b, `evaluation` is a hash of the terms and the program, `files` are the other files that a
+    match depends on, with their sha256.
     """
 
     a: str
@@ -50,7 +50,7 @@ class Settings:
     evaluation: str | None = None
 
     def require_sense(self) -> None:
-        """ValueError for numbers that no match has; what is left, those who use it tell."""
+        """ValueError for numbers that no match can have; all other mistakes are found where settings are used."""
         require_within("games", self.games, 2, LARGEST_COUNT)
         if self.games is not None and self.games % 2:
             raise ValueError(f"games is {self.games}, expected an even number")
@@ -58,15 +58,15 @@ class Settings:
             raise ValueError("games and sprt are both null, expected one of them")
         for control in self.controls:
             if not control or not set(control) <= {field.name for field in fields(Control)}:
-                raise ValueError("controls are not what limits the thinking of players")
+                raise ValueError("controls are not limits of depth, nodes or time")
             for name, value in control.items():
                 whole = name in ("depth", "nodes")
                 if value is not None and type(value) is not int and (whole or type(value) is not float):
-                    raise ValueError(f"{name} of controls is no number")
+                    raise ValueError(f"{name} of controls is {value!r}, expected a number")
                 require_within(f"{name} of controls", value, 1 if whole else 0, LARGEST_COUNT)
             limits = [control.get(name) for name in ("depth", "nodes", "movetime", "base")]
             if not any(limits):
-                raise ValueError("controls limit nothing")
+                raise ValueError("controls have no limit, expected depth, nodes, movetime or base")
         require_among("order", self.order, ("random", "sequential"))
         require_within("random_plies", self.random_plies, 0, LARGEST_COUNT)
         require_within("plies", self.plies, 0, LARGEST_COUNT)
@@ -78,7 +78,7 @@ class Settings:
 
 
 def hash_of(path: str | Path) -> str:
-    """The sha256 of a file's bytes as they are; InputError says what is wrong with one that cannot be read."""
+    """The sha256 of the bytes of a file; InputError if it is unreadable."""
     try:
         return sha256_of(path)
     except OSError:
@@ -87,5 +87,5 @@ def hash_of(path: str | Path) -> str:
 
 
 def changed_files(settings: Settings) -> list[str]:
-    """Files that a match depends on and that are not what they were."""
+    """Files that a match depends on and that have changed since it began."""
     return [path for path, sha256 in settings.files.items() if not os.path.isfile(path) or hash_of(path) != sha256]

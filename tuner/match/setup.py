@@ -1,4 +1,4 @@
-"""From the settings of a match to its players, openings and rules."""
+"""Make players, openings and rules from the settings of a match."""
 
 from __future__ import annotations
 
@@ -28,30 +28,30 @@ from tuner.match.ladder import BASELINES
 from tuner.match.loop import Rules
 from tuner.match.openings import Book, Generator, Start
 from tuner.match.settings import Settings
-from tuner.parameters.parameters import game_of, read_parameters
+from tuner.parameters.reader import game_of, read_parameters
 from tuner.statistics.sprt import Sprt
 
-COPIES = ("a.yaml", "b.yaml")  # of parameter files, in the folder of a match: later edits of the originals change nothing
+COPIES = ("a.yaml", "b.yaml")  # of parameter files in the folder of a match, so that later edits of the originals have no effect
 OPENING_MEGABYTES = 1
 
 
 @dataclass(frozen=True)
 class Contestants:
-    """Who plays whom: the two named players first, then the baselines of a ladder."""
+    """The pairings: the two named players first, then the baselines of a ladder."""
 
     game: Game
     legs: list[tuple[Entrant, Entrant]]
-    opponent: int  # 0 or 1: which of a and b a ladder is against
+    opponent: int  # 0 or 1: the common opponent of a ladder, a or b
     engine: Engine | None
 
     @property
     def terms(self) -> str | None:
-        """A name for all that is counted, if somebody counts."""
+        """A name for the terms of the evaluation, None without one."""
         return self.engine.composition.name if self.engine else None
 
 
 def contestants_of(settings: Settings, folder: Path | None = None) -> Contestants:
-    """The players; of a match that goes on, from the copies in its folder. InputError for what the user has to mend."""
+    """Make the players, those of a resumed match from the copies in its folder; InputError for a user's mistake."""
     sides = [_of_copy(text, folder / copy) if folder and (folder / copy).exists() else understood(text)
              for text, copy in zip((settings.a, settings.b), COPIES, strict=True)]
     for side, copy in zip(sides, COPIES, strict=True):
@@ -75,7 +75,7 @@ def contestants_of(settings: Settings, folder: Path | None = None) -> Contestant
 
 
 def needs_search(settings: Settings) -> bool:
-    """Whether openings are chosen by our search."""
+    """Whether our search chooses the openings."""
     return settings.openings is None and settings.random_plies != 0
 
 
@@ -109,12 +109,12 @@ def _options(texts: tuple[str, ...], side: str) -> dict[str, str]:
 
 def _refuse_options(options: dict[str, str], side: str, name: str) -> None:
     if options:
-        raise InputError(f"--option-{side} {next(iter(options))}: {name} is no engine of others and has no options")
+        raise InputError(f"--option-{side} {next(iter(options))}: {name} is not an external engine and has no options")
 
 
 def _baselines(engine: Engine, sides: list[Named], entrants: list[Entrant], opponent: int,
                settings: Settings) -> list[tuple[Entrant, Entrant]]:
-    """Legs of players that have not learnt anything, at the same depth against the same opponent."""
+    """Legs of baselines without learning, at the same depth against the same opponent."""
     legs = []
     for baseline in BASELINES:
         path = bundled(engine.game.name, baseline)
@@ -127,14 +127,14 @@ def _baselines(engine: Engine, sides: list[Named], entrants: list[Entrant], oppo
 
 
 def openings_of(settings: Settings, contestants: Contestants, note: Callable[[str], None]) -> Book | Generator | Start:
-    """Where games begin."""
+    """The openings of the games."""
     game = contestants.game
     if settings.openings is not None:
         if game.contest.openings is None:
             raise InputError(f"{game.name} reads no openings; --random-plies N makes some")
         book = Book(game.contest.openings(settings.openings, note), settings.order, settings.seed)
         if settings.games is not None and settings.games > 2 * book.size:
-            note(f"{settings.openings}: {book.size:,} openings for {settings.games // 2:,} pairs: they come again")
+            note(f"{settings.openings}: {book.size:,} openings for {settings.games // 2:,} pairs: they are repeated")
         return book
     plies = settings.random_plies
     if plies == 0:

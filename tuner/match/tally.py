@@ -1,4 +1,4 @@
-"""What the pairs of a match add up to."""
+"""Counts of the pairs of a match."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from tuner.statistics.sprt import Sprt, decide, log_likelihood_ratio
 
 
 class Tally:
-    """Counts pairs, of one leg, in whatever order they come.
+    """Counts the pairs of one leg, in any order.
 
-    With a test, pairs count in the order of their numbers up to the one that decides: what a match finds then depends on
-    nothing but its games, not on which of them ended first.
+    With a test, pairs are counted in the order of their numbers up to the deciding one: the result then depends only on the
+    games, not on which of them ended first.
     """
 
     def __init__(self, test: Sprt | None = None) -> None:
@@ -29,7 +29,7 @@ class Tally:
         self.last: int | None = None  # the pair that decided
 
     def add(self, line: dict) -> None:
-        """A pair as the journal has it."""
+        """Add a pair, given as a line of the journal."""
         if self._test is None:
             self._count(line)
             return
@@ -50,7 +50,7 @@ class Tally:
         self.forfeits.update(forfeit for forfeit in line.get("forfeits", ()) if forfeit)
 
     def counts(self, pair: int) -> bool:
-        """Whether a finished pair is among those counted."""
+        """Whether a finished pair was counted."""
         return self._test is None or pair < self._next
 
     @property

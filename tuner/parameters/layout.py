@@ -1,4 +1,4 @@
-"""Where each weight of an evaluation stands: names and shapes of all parameters, in the order of the terms."""
+"""The columns of the weights of an evaluation: names and shapes of all parameters, in the order of the terms."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tuner.io.files import sha256_of
 
 @dataclass(frozen=True)
 class Place:
-    """One parameter: `term.name`, its shape, and its first column."""
+    """One parameter: its term and name, its shape, and its first column."""
 
     term: str
     name: str
@@ -52,7 +52,7 @@ class Layout:
 
     @property
     def headline(self) -> list[Place]:
-        """The single numbers of the first term: for chess the values of the pieces."""
+        """The single weights of the first term: for chess the values of the pieces."""
         return [place for place in self.places if place.term == self.places[0].term and place.size == 1]
 
     def labels(self) -> list[str]:
@@ -63,7 +63,7 @@ class Layout:
         return [[place.path, list(place.shape)] for place in self.places]
 
     def matching(self, pattern: str, stages: Sequence[str]) -> np.ndarray:
-        """(stages, size) bool: the numbers that a name or glob means.
+        """(stages, size) bool: the weights that a name or glob matches.
 
         It is matched against `term.name`, `term.name.stage`, `term` and each number's own label.
         """
@@ -90,7 +90,7 @@ def layout_of(terms: Sequence, files: Sequence[str | Path] = ()) -> Layout:
 
 
 def shares_of(phase: np.ndarray, phases: int, stages: int) -> np.ndarray:
-    """(stages, n): how much of each stage positions of these phases have."""
+    """(stages, n): the share of each stage in positions of these phases."""
     if stages == 1:
         return np.ones((1, len(phase)))
     first = phase / phases

@@ -1,4 +1,4 @@
-"""YAML as a tree that knows its lines: only plain mappings, lists and scalars, so that errors can name a place.
+"""Read YAML as a tree with line numbers: plain mappings, lists and scalars only, so that errors can name a place.
 
 Anchors, aliases, tags, several documents, deep nesting and very large files are refused before anything is built.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import yaml
 
@@ -20,25 +21,41 @@ DEEPEST = 12
 _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
-@dataclass(frozen=True)
-class Node:
-    """A value of the file: a dict of nodes, a list of nodes or a str; and the line that it starts on."""
+class Node(NamedTuple):
+    """A value of the file: a dict of nodes, a list of nodes or a str; the line on which it starts and its position in the text.
+    For a value of a mapping these are of its key."""
 
     value: dict[str, Node] | list[Node] | str
     line: int
+    start: int
+
+
+@dataclass(frozen=True)
+class Source:
+    """A YAML file: its tree, its text, and where each scalar begins and ends in the text, in order."""
+
+    path: Path
+    text: str
+    root: Node
+    scalars: list[tuple[int, int]]
 
 
 def read_tree(path: Path) -> Node:
-    """The tree of a YAML file; InputError names file and line."""
+    """Read the tree of a YAML file; InputError names file and line."""
+    return read_source(path).root
+
+
+def read_source(path: Path) -> Source:
+    """Read a YAML file; InputError names file and line."""
     try:
-        text = read_whole(path, LARGEST, "a parameter file").decode("utf-8")
+        text = read_whole(path, LARGEST, "a parameter file").decode("utf-8").removeprefix("\ufeff")
     except FileNotFoundError:
         raise InputError(f"{path}: no such file" + (", a link that leads nowhere" if path.is_symlink() else "")) from None
     except UnicodeDecodeError as problem:
         raise InputError(f"{path}: byte {problem.start} is not UTF-8 text; expected a YAML file") from None
     try:
-        events = yaml.parse(text, Loader=_Loader)
-        return _document(path, events)
+        builder = _Builder(path, yaml.parse(text, Loader=_Loader))
+        return Source(path, text, builder.document(), builder.scalars)
     except yaml.reader.ReaderError as problem:
         line = text.count("\n", 0, problem.position) + 1
         raise InputError(f"{path}:{line}: not YAML: control character {chr(problem.character)!r}") from None
@@ -48,41 +65,47 @@ def read_tree(path: Path) -> Node:
         raise InputError(f"{path}{line}: not YAML: {getattr(problem, 'problem', None) or problem}") from None
 
 
-def _document(path: Path, events: Iterator[yaml.Event]) -> Node:
-    root = None
-    for event in events:
-        if isinstance(event, yaml.DocumentStartEvent):
-            if root is not None:
-                raise InputError(f"{path}:{event.start_mark.line + 1}: a second document starts here, expected one")
-            root = _node(path, next(events), events, 0)
-    if root is None:
-        raise InputError(f"{path}: empty, expected a parameter file")
-    return root
+class _Builder:
+    """Makes a tree of the events of the parser, and notes where its scalars are."""
 
+    def __init__(self, path: Path, events: Iterator[yaml.Event]) -> None:
+        self.path, self.events = path, events
+        self.scalars: list[tuple[int, int]] = []
 
-def _node(path: Path, event: yaml.Event, events: Iterator[yaml.Event], depth: int) -> Node:
-    line = event.start_mark.line + 1
-    if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
-        raise InputError(f"{path}:{line}: anchors and aliases are not supported; write the values out")
-    if getattr(event, "tag", None) and not isinstance(event, yaml.ScalarEvent) or (
-            isinstance(event, yaml.ScalarEvent) and event.tag):
-        raise InputError(f"{path}:{line}: tag {event.tag!r} is not supported; write a plain value")
-    if depth > DEEPEST:
-        raise InputError(f"{path}:{line}: nested more than {DEEPEST} deep, expected a parameter file")
-    if isinstance(event, yaml.ScalarEvent):
-        return Node(event.value, line)
-    if isinstance(event, yaml.SequenceStartEvent):
-        items = []
-        while not isinstance(event := next(events), yaml.SequenceEndEvent):
-            items.append(_node(path, event, events, depth + 1))
-        return Node(items, line)
-    entries: dict[str, Node] = {}
-    while not isinstance(event := next(events), yaml.MappingEndEvent):
-        key = _node(path, event, events, depth + 1)
-        if not isinstance(key.value, str):
-            raise InputError(f"{path}:{key.line}: a key is a list or mapping, expected a name")
-        if key.value in entries:
-            raise InputError(f"{path}:{key.line}: {key.value!r} stands twice; first on line {entries[key.value].line}")
-        value = _node(path, next(events), events, depth + 1)
-        entries[key.value] = Node(value.value, key.line)
-    return Node(entries, line)
+    def document(self) -> Node:
+        root = None
+        for event in self.events:
+            if isinstance(event, yaml.DocumentStartEvent):
+                if root is not None:
+                    raise InputError(f"{self.path}:{event.start_mark.line + 1}: a second document starts here, expected one")
+                root = self._node(next(self.events), 0)
+        if root is None:
+            raise InputError(f"{self.path}: empty, expected a parameter file")
+        return root
+
+    def _node(self, event: yaml.Event, depth: int) -> Node:
+        mark = event.start_mark
+        line, start = mark.line + 1, mark.index
+        if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
+            raise InputError(f"{self.path}:{line}: anchors and aliases are not supported; write the values out")
+        if getattr(event, "tag", None):
+            raise InputError(f"{self.path}:{line}: tag {event.tag!r} is not supported; write a plain value")
+        if depth > DEEPEST:
+            raise InputError(f"{self.path}:{line}: nested more than {DEEPEST} deep, expected a parameter file")
+        if isinstance(event, yaml.ScalarEvent):
+            self.scalars.append((start, event.end_mark.index))
+            return Node(event.value, line, start)
+        if isinstance(event, yaml.SequenceStartEvent):
+            items = []
+            while not isinstance(event := next(self.events), yaml.SequenceEndEvent):
+                items.append(self._node(event, depth + 1))
+            return Node(items, line, start)
+        entries: dict[str, Node] = {}
+        while not isinstance(event := next(self.events), yaml.MappingEndEvent):
+            key = self._node(event, depth + 1)
+            if not isinstance(key.value, str):
+                raise InputError(f"{self.path}:{key.line}: a key is a list or mapping, expected a name")
+            if key.value in entries:
+                raise InputError(f"{self.path}:{key.line}: {key.value!r} is there twice; first on line {entries[key.value].line}")
+            entries[key.value] = Node(self._node(next(self.events), depth + 1).value, key.line, key.start)
+        return Node(entries, line, start)

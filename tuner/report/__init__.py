@@ -1,1 +1,1 @@
-"""A run folder as one page of HTML: `gather` reads it, `page` writes it, and the rest says what is on the page."""
+"""One HTML page about a run: `run` reads the folder, `page` renders it, `sections` chooses what is on the page."""

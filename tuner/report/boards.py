@@ -1,4 +1,4 @@
-"""Tables of weights as boards: a cell for each number, the last row on top."""
+"""Boards of the page: tables of weights with a cell for each number and the last row on top."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ import numpy as np
 
 from tuner.parameters.diff import Comparison
 from tuner.parameters.layout import Place
-from tuner.report.certainty import CHANCE, HELD, NOISE, SURE, UNIDENTIFIED, Certainty
-from tuner.report.text import number, signed
+from tuner.report.formatting import number, signed
+from tuner.report.significance import CHANCE, HELD, NOISE, SURE, UNIDENTIFIED, Significance
 
 STRONGEST = 0.9  # opacity of the largest number of a board
-LEAST = 0.5  # centipawns, a difference that is written as one
-WEAK = 0.3  # how much of its colour a number keeps whose change may be chance
+LEAST = 0.5  # centipawns; smaller differences are rounded to 0
+WEAK = 0.3  # share of the opacity of a number whose change is not significant
 
 
 @dataclass(frozen=True)
 class Cell:
-    """A number: its text, its sign as the name of a colour, how strong that is, and what else marks it ("weak": it may be
-    chance; "unknown": not identified); `said` is the whole of it in words."""
+    """A number: its text, the colour of its sign, the opacity of this colour, and a mark ("weak": not significant,
+    "unknown": not identified). `said` are the details in words."""
 
     text: str
     colour: str
@@ -30,7 +30,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Board:
-    """Cells of initial values, learned ones or their difference; `largest` is the number of the strongest colour."""
+    """Cells of initial values, learned values or their differences; `largest` is the number at full strength."""
 
     kind: str
     rows: list[list[Cell]]
@@ -46,23 +46,23 @@ class Table:
     boards: list[Board]
 
 
-def tables(found: Comparison, certainty: Certainty) -> list[Table]:
-    """All parameters with rows and columns, stage by stage."""
-    return [_table(found, certainty, place, s) for place in found.layout.places if len(place.shape) > 1
+def tables(found: Comparison, significance: Significance) -> list[Table]:
+    """The boards of all parameters with rows and columns, stage by stage."""
+    return [_table(found, significance, place, s) for place in found.layout.places if len(place.shape) > 1
             for s in range(len(found.stages))]
 
 
-def _table(found: Comparison, certainty: Certainty, place: Place, s: int) -> Table:
+def _table(found: Comparison, significance: Significance, place: Place, s: int) -> Table:
     shape = (-1, place.shape[-1])
     before, after = (p.weights[s, place.columns].reshape(shape) for p in found.files)
     change, errors, marks = (array[s, place.columns].reshape(shape) for array in (
-        found.change[0], (found.evidence.reach * found.evidence.error)[0], certainty.marks))
+        found.change[0], (found.evidence.reach * found.evidence.error)[0], significance.marks))
     labels = np.array(place.labels()).reshape(shape)
     most, furthest = float(max(np.abs(before).max(), np.abs(after).max())), float(np.abs(change).max())
     boards = []
     for kind, numbers, largest in (("initial", before, most), ("learned", after, most),
                                    ("difference", change, furthest if furthest >= LEAST else 0.0)):
-        rows = [[_cell(kind, float(numbers[i, j]), largest, _faint(kind, marks[i, j], float(numbers[i, j]), certainty),
+        rows = [[_cell(kind, float(numbers[i, j]), largest, _faint(kind, marks[i, j], float(numbers[i, j]), significance),
                        f"{labels[i, j]}: {number(before[i, j])} → {number(after[i, j])}, "
                        f"{signed(change[i, j]) or 'unchanged'}{error_text(marks[i, j], float(errors[i, j]))}")
                  for j in range(numbers.shape[1])] for i in range(len(numbers) - 1, -1, -1)]
@@ -70,17 +70,17 @@ def _table(found: Comparison, certainty: Certainty, place: Place, s: int) -> Tab
     return Table(place.path, found.stages[s] if len(found.stages) > 1 else "", boards)
 
 
-def _faint(kind: str, sure: str, value: float, certainty: Certainty) -> str:
-    """The mark of a number: changes that may be chance are weak, learned numbers where all that they are may be noise."""
+def _faint(kind: str, sure: str, value: float, significance: Significance) -> str:
+    """The mark of a number: changes are weak if not significant, learned numbers if noise alone could make them."""
     if kind == "initial":
         return ""
     if sure == UNIDENTIFIED:
         return "unknown"
-    if not certainty.judged:
+    if not significance.judged:
         return "weak"
     if kind == "difference":
         return "weak" if sure in (CHANCE, NOISE) else ""
-    return "weak" if sure == NOISE and abs(value) <= certainty.noise[-1] else ""
+    return "weak" if sure == NOISE and abs(value) <= significance.noise[-1] else ""
 
 
 def _cell(kind: str, value: float, largest: float, mark: str, said: str) -> Cell:
@@ -92,7 +92,7 @@ def _cell(kind: str, value: float, largest: float, mark: str, said: str) -> Cell
 
 
 def error_text(sure: str, error: float) -> str:
-    """What is known of a change's error, to stand behind it."""
+    """The error of a change as text to append to it."""
     if sure in (CHANCE, SURE) and np.isfinite(error):
         return f" ± {number(error)}"
     return f", {sure}" if sure in (UNIDENTIFIED, HELD, NOISE) else ""

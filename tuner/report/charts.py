@@ -1,7 +1,7 @@
-"""Charts as SVG that lives in a page: drawn by matplotlib, coloured by the page's style, small enough for a phone.
+"""Draw charts as SVG inside the page: by matplotlib, in the colours of the page's style, small enough for a phone.
 
-Text stays text, in the page's own font. Every colour is a name that the page's style sheet gives a value, one for light
-and one for dark. Each chart has a title and a description for those who cannot see it.
+Text stays text, in the font of the page. Colours are variables of the style sheet, which has values for light and for dark
+pages. Each chart has a title and a description for screen readers.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 
 WIDTH, HEIGHT = 370, 225  # units of the SVG, which are pixels where there is room
 SMALL_WIDTH, SMALL_HEIGHT = 290, 190  # of charts that stand four in a row
-# what matplotlib draws with, and the property of the page's style that takes its place
+# variable of the style sheet: the colour that stands for it while matplotlib draws
 COLOURS = {"ink": "#010201", "muted": "#010202", "grid": "#010203", "accent": "#010204", "contrast": "#010205",
            "paper": "#010206"}
 INCH = 72
@@ -30,7 +30,7 @@ STYLE = {
     "ytick.labelsize": 11.5, "xtick.major.size": 0, "ytick.major.size": 0, "lines.linewidth": 1.6, "axes.unicode_minus": True,
     "axes.formatter.useoffset": False, "path.simplify": True, "path.simplify_threshold": 0.3,
 }
-LINES = {  # how each kind of line looks
+LINES = {  # matplotlib style of each kind of line
     "learned": {"color": COLOURS["accent"], "marker": "o", "markersize": 3},
     "line": {"color": COLOURS["accent"]},
     "contrast": {"color": COLOURS["contrast"]},
@@ -45,7 +45,7 @@ LINES = {  # how each kind of line looks
 
 @dataclass(frozen=True)
 class Series:
-    """Points of a line: x and y, and a band from low to high where there is one; `kind` is a key of LINES."""
+    """Points of a line: x and y, with a band from low to high if given; `kind` is a key of LINES."""
 
     kind: str
     x: Sequence[float]
@@ -56,7 +56,7 @@ class Series:
 
 @dataclass(frozen=True)
 class Chart:
-    """A drawing, and its title in words."""
+    """An SVG drawing and its title."""
 
     title: str
     svg: str
@@ -65,7 +65,7 @@ class Chart:
 def line_chart(title: str, x_label: str, y_label: str, series: Sequence[Series], description: str, *,
                whole: bool = True, limits: tuple[float, float] | None = None, level: float | None = None,
                percent: bool = False, small: bool = False) -> Chart:
-    """Lines over x; `whole`: x are whole numbers; `level`: a value to compare with; `limits`: of y."""
+    """Draw lines over x; `whole`: x are whole numbers; `level`: a horizontal line for comparison; `limits`: of y."""
 
     def draw(axes) -> None:
         from matplotlib.ticker import MaxNLocator, PercentFormatter
@@ -91,7 +91,7 @@ def line_chart(title: str, x_label: str, y_label: str, series: Sequence[Series],
 def points_chart(title: str, x_label: str, names: Sequence[str], values: Sequence[float], low: Sequence[float],
                  high: Sequence[float], description: str, before: Sequence[float] | None = None,
                  level: float | None = None) -> Chart:
-    """A row for each name: a point with its interval, and a ring for what was before."""
+    """Draw a row for each name: a point with its interval, and a ring for the value before."""
 
     def draw(axes) -> None:
         rows = np.arange(len(names))
@@ -112,7 +112,7 @@ def points_chart(title: str, x_label: str, names: Sequence[str], values: Sequenc
 
 def calibration_chart(title: str, y_label: str, predicted: Sequence[float], actual: Sequence[float], low: Sequence[float],
                       high: Sequence[float], description: str) -> Chart:
-    """Predicted against actual scores, with the diagonal where a prediction is right."""
+    """Draw predicted against actual scores, with the diagonal of perfect calibration."""
 
     def draw(axes) -> None:
         axes.plot([0, 1], [0, 1], color=COLOURS["muted"], linewidth=0.8)
@@ -127,7 +127,7 @@ def calibration_chart(title: str, y_label: str, predicted: Sequence[float], actu
 
 
 def bar_chart(title: str, x_label: str, y_label: str, x: Sequence[float | str], y: Sequence[float], description: str) -> Chart:
-    """A bar for each x."""
+    """Draw a bar for each x."""
 
     def draw(axes) -> None:
         from matplotlib.ticker import MaxNLocator, StrMethodFormatter
@@ -156,7 +156,7 @@ def _chart(title: str, x_label: str, y_label: str, description: str, draw: Calla
         draw(axes)
         axes.set_xlabel(x_label)
         axes.set_title(title, pad=24 if y_label else 10)
-        if y_label:  # above the axis and level, which is easier to read than a text on its side
+        if y_label:  # above the axis and horizontal, which is easier to read than vertical text
             axes.annotate(y_label, (0, 1), (0, 8), "axes fraction", "offset points",
                           color=COLOURS["muted"], fontsize=11.5)
         out = io.StringIO()
@@ -165,7 +165,7 @@ def _chart(title: str, x_label: str, y_label: str, description: str, draw: Calla
 
 
 def in_page(svg: str, title: str, description: str) -> str:
-    """The SVG of matplotlib as part of a page: no header, our names for its colours, the page's font, a description."""
+    """Turn an SVG of matplotlib into a part of the page: no header, colours and font of the page, a description."""
     size = re.search(r'viewBox="([^"]*)"', svg).group(1)
     inner = svg[svg.index(">", svg.index("<svg")) + 1:]
     for pattern in (r"<metadata>.*?</metadata>", r"<!--.*?-->", r"<defs>\s*<style.*?</style>\s*</defs>"):
@@ -184,7 +184,7 @@ def in_page(svg: str, title: str, description: str) -> str:
 
 
 def own_names(svg: str, prefix: str) -> str:
-    """The same SVG with names of its parts that no other SVG of the page has."""
+    """The same SVG with a prefix to all ids, which must be unique on the page."""
     svg = re.sub(r'\bid="([^"]+)"', rf'id="{prefix}-\1"', svg)
     svg = re.sub(r'href="#([^"]+)"', rf'href="#{prefix}-\1"', svg)
     return re.sub(r"url\(#([^)]+)\)", rf"url(#{prefix}-\1)", svg)

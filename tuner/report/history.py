@@ -1,4 +1,4 @@
-"""Reading `history.jsonl` of any run, without touching it."""
+"""Read `history.jsonl` of any run, without changing it."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import math
 from pathlib import Path
 
 from games.streams import InputError
-from tuner.report.shapes import Needed, Shape, require
+from tuner.report.schema import Needed, Shape, require
 
 
 def read_history(path: Path, shape: dict[str, Shape], torn: bool) -> list[dict]:
-    """The lines of a history; the last may be torn where a process that is killed may leave it so."""
+    """Read the lines of a history; with `torn` the last may be incomplete, as a killed process leaves it."""
     try:
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""The folder of a match, read without touching it: it may still be playing."""
+"""Read the folder of a match without changing it: the match may still be running."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tuner.match.setup import COPIES, test_of
 from tuner.match.tally import Tally
 from tuner.parameters.yaml_tree import read_tree
 from tuner.report.history import read_history
-from tuner.report.shapes import OUTCOME, TEXT, WHOLE, Exactly, Kind, Needed
+from tuner.report.schema import OUTCOME, TEXT, WHOLE, Exactly, Kind, Needed
 from tuner.statistics.pentanomial import summarise
 from tuner.statistics.sprt import Sprt
 
@@ -28,14 +28,14 @@ def _is_forfeit(value: object) -> bool:
 LINE = {"leg": Needed(WHOLE), "pair": Needed(WHOLE), "outcomes": Needed(Exactly(Needed(OUTCOME), 2)),
         "plies": Needed(Exactly(Needed(WHOLE), 2)), "ends": Needed(Exactly(Needed(TEXT), 2)),
         "reasons": Exactly(Needed(TEXT), 2), "forfeits": [Kind('"a" or "b" and a reason', _is_forfeit)]}
-POINTS = 400  # of a running result, at most
+POINTS = 400  # rows of `running`, at most
 
 
 @dataclass(frozen=True)
 class Match:
-    """What a match found. `plain` is what `tuner match --json` prints of the result; `reasons` why its games ended;
-    `running` lines of games, Elo, low, high and LLR (NaN without a test) as it went on; `copies` the players' parameter
-    files in the folder, and `learned` how many games each had learnt from, as far as these are known."""
+    """The result of a match. `plain` is what `tuner match --json` prints of it; `reasons` are those for which games ended;
+    `running` are rows of games, Elo, low, high and LLR (NaN without a test) over the match; `copies` are the players' parameter
+    files in the folder, `learned` the numbers of games that these were learned from, None if unknown."""
 
     folder: Path
     names: tuple[str, str]
@@ -55,12 +55,12 @@ class Match:
 
     @property
     def finished(self) -> int:
-        """Games that ended, those behind the end of a test too."""
+        """The number of games that ended, including those after the decision of a test."""
         return sum(count for _, count in self.reasons)
 
 
 def read_match(folder: Path) -> Match:
-    """The match in a folder so far; InputError if there is none, or a line is damaged."""
+    """Read the match in a folder so far; InputError if there is none or a line is damaged."""
     settings = read_config(folder, SECTION, Settings)
     path = folder / HISTORY
     lines = read_history(path, LINE, torn=True) if path.exists() else []
@@ -85,7 +85,7 @@ def read_match(folder: Path) -> Match:
 
 
 def _read_settings(path: Path, settings: Settings) -> tuple[Sprt | None, tuple[str, str], str, str]:
-    """The test, the names of the players, the conditions and the openings; InputError where a setting is not what it was."""
+    """The test, the names of the players, the conditions and the openings; InputError for damaged settings."""
     try:
         names = settings.names
         if not (isinstance(names, tuple) and len(names) == 2 and all(isinstance(name, str) for name in names)):
@@ -94,12 +94,12 @@ def _read_settings(path: Path, settings: Settings) -> tuple[Sprt | None, tuple[s
         return test_of(settings), names, conditions, openings_text(settings)
     except InputError as problem:
         raise InputError(f"{path}: {problem}") from None
-    except (TypeError, ValueError, LookupError, AttributeError, OverflowError) as problem:  # whatever a wrong type brings about
+    except (TypeError, ValueError, LookupError, AttributeError, OverflowError) as problem:  # whatever a wrong type causes
         raise InputError(f"{path}: damaged settings of a match: {problem}") from None
 
 
 def _games_learned(path: Path) -> float | None:
-    """How many games the weights of a parameter file were learnt from; None if it does not say."""
+    """How many games the weights of a parameter file were learned from; None if unknown."""
     root = read_tree(path).value
     learned = root["learned"].value if isinstance(root, dict) and "learned" in root else None
     games = learned.get("games") if isinstance(learned, dict) else None

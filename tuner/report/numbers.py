@@ -1,4 +1,4 @@
-"""The single numbers and lists of an evaluation: rows of a table, and curves."""
+"""Single weights and lists of weights: rows of a table, and curves."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ import numpy as np
 
 from tuner.parameters.diff import Comparison, reach
 from tuner.parameters.parameters import Parameters
-from tuner.report.certainty import CHANCE, SURE, Certainty
 from tuner.report.charts import Chart, Series, line_chart
+from tuner.report.significance import CHANCE, SURE, Significance
 
-LEAST_SPAN = 20.0  # centipawns that the height of a chart is at least: less would show noise as mountains
+LEAST_SPAN = 20.0  # centipawns, least height of a chart: less would magnify noise
 
 
-def rows(found: Comparison, certainty: Certainty) -> list[dict]:
-    """Single numbers and those of lists, stage by stage; `error` is half the 95 % interval of the change, None where there is
-    none, and `sure` what is known of chance."""
+def rows(found: Comparison, significance: Significance) -> list[dict]:
+    """Single weights and those of lists, stage by stage; `error` is half the 95 % interval of the change, None if unknown,
+    and `sure` its mark of significance."""
     lines, errors = [], (found.evidence.reach * found.evidence.error)[0]
     for place in found.layout.places:
         if len(place.shape) > 1:
@@ -23,21 +23,21 @@ def rows(found: Comparison, certainty: Certainty) -> list[dict]:
             for s, stage in enumerate(found.stages):
                 before, after = (float(p.weights[s, i]) for p in found.files)
                 lines.append({"parameter": label, "stage": stage, "initial": before, "learned": after,
-                              "change": float(found.change[0, s, i]), "sure": certainty.marks[s, i],
-                              "error": float(errors[s, i]) if certainty.marks[s, i] in (SURE, CHANCE)
+                              "change": float(found.change[0, s, i]), "sure": significance.marks[s, i],
+                              "error": float(errors[s, i]) if significance.marks[s, i] in (SURE, CHANCE)
                               and np.isfinite(errors[s, i]) else None})
     return lines
 
 
 def intervals_of(p: Parameters) -> np.ndarray | None:
-    """Half the 95 % intervals of a file's own numbers (stages, columns), or None."""
+    """Half the 95 % intervals of the weights of a file (stages, columns), None without standard errors."""
     return None if p.standard_errors is None else reach(p) * p.standard_errors
 
 
-def curves(found: Comparison, certainty: Certainty) -> list[Chart]:
-    """A chart for each list of numbers in each stage; the stages of one list have one scale."""
+def curves(found: Comparison, significance: Significance) -> list[Chart]:
+    """A chart for each list of weights and stage; all stages of a list share the scale."""
     charts = []
-    noise = None if certainty.noise is None else float(certainty.noise[-1])
+    noise = None if significance.noise is None else float(significance.noise[-1])
     initial, learned = found.files
     for place in learned.layout.places:
         if len(place.shape) != 1:
@@ -62,14 +62,14 @@ def curves(found: Comparison, certainty: Certainty) -> list[Chart]:
             lines = [Series("initial", x, before[s], **around), Series("learned", x, np.where(lost, np.nan, after[s]), **band)]
             if lost.any():
                 lines.append(Series("unknown", x[lost], after[s][lost]))
-            charts.append(line_chart(name, "place in the list", "centipawns", lines,
-                                     f"Initial to learned centipawns by place in the list. {said}.",
+            charts.append(line_chart(name, "index in the list", "centipawns", lines,
+                                     f"Initial to learned centipawns by index in the list. {said}.",
                                      limits=(low - margin, high + margin), small=True))
     return charts
 
 
 def values(found: Comparison, ratios: list[dict]) -> dict:
-    """The single numbers of the first term: in centipawns for each stage, and in units of the first with intervals."""
+    """The single weights of the first term: in centipawns for each stage, and in units of the first with intervals."""
     initial, learned = found.files
     places, errors = learned.layout.headline, intervals_of(learned)
     lines = []

@@ -1,4 +1,4 @@
-"""The page: sections through templates into one file that needs no other."""
+"""Render the page: sections through templates into one self-contained HTML file."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from markupsafe import Markup
 
 from tuner import __version__
 from tuner.report.charts import Chart, own_names
-from tuner.report.gather import MATCH, Run
+from tuner.report.formatting import FILTERS
+from tuner.report.run import MATCH, Run
 from tuner.report.sections import Section, sections_of, tiles_of
-from tuner.report.text import FILTERS
 from tuner.report.verdict import match_to_play, report_command, verdicts_of
 
 TEMPLATES = Path(__file__).parent / "templates"
 
 
 def render(run: Run) -> tuple[str, list[Section]]:
-    """The page of a run as HTML, and the sections that are on it."""
+    """Return the page of a run as HTML, and its sections."""
     environment = jinja2.Environment(loader=jinja2.FileSystemLoader(TEMPLATES), autoescape=True, trim_blocks=True,
                                      lstrip_blocks=True)
     environment.filters |= FILTERS | {"drawing": _Drawings()}
@@ -34,7 +34,7 @@ def render(run: Run) -> tuple[str, list[Section]]:
 
 
 class _Drawings:
-    """Charts and pictures as markup; charts get names of their own in this page."""
+    """Turn charts and pictures into markup, with ids that are unique on the page."""
 
     def __init__(self) -> None:
         self._number = 0

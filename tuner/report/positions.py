@@ -1,4 +1,4 @@
-"""Positions and games that the learned weights judge worst."""
+"""The positions with the largest loss under the learned weights, as pictures or text."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from tuner.report.charts import own_names
 
 
 def shown(game: Game, positions: list[dict]) -> list[dict]:
-    """Each position with its picture, or the board as text where the game has none."""
+    """Each position with its picture, or its board as text if the game draws no pictures."""
     return [position | _seen(game, position["position"], f"m{i}") for i, position in enumerate(positions)]
 
 

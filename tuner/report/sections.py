@@ -1,4 +1,4 @@
-"""The sections of a page: for each that a run has something for, its data for the template of the same name."""
+"""The sections of a page: the data of each for the template that shows it. A section without data is left out."""
 
 from __future__ import annotations
 
@@ -7,20 +7,21 @@ from dataclasses import dataclass, replace
 import yaml
 
 from tuner.parameters.diff import reach
-from tuner.report import boards, figures, numbers, positions
-from tuner.report.certainty import NOISE, Certainty, certainty_of, certainty_of_selfplay
-from tuner.report.gather import MATCH, SELFPLAY, TUNE, Run
+from tuner.report import boards, numbers, positions, run_charts
+from tuner.report.formatting import MISSING, known, number, short, signed, together, whole
 from tuner.report.matches import Match
-from tuner.report.text import MISSING, known, number, short, signed, together, whole
+from tuner.report.run import MATCH, SELFPLAY, TUNE, Run
+from tuner.report.significance import CHANCE, HELD, NOISE, Significance, significance_of, significance_of_selfplay
 from tuner.report.verdict import lost, reasons
 
-NAMES = {"logistic": "Held-out loss", "rootstrap": "Agreement with the search, held out"}  # of what a method makes less
-OTHER = "Held-out error of the method"
+# names of the loss that a method minimises, on held-out games
+HELD_OUT = {"logistic": "Held-out loss", "rootstrap": "Held-out loss on search scores", "td": "Held-out TD loss",
+            "td-leaf": "Held-out TD loss"}
 
 
 @dataclass(frozen=True)
 class Section:
-    """A part of the page: `name` is its anchor, `template` how it is shown, `data` what it shows."""
+    """A part of the page: `name` is its anchor, `template` the file that shows `data`."""
 
     name: str
     title: str
@@ -30,7 +31,7 @@ class Section:
 
 @dataclass(frozen=True)
 class Tile:
-    """A number in large type: what it is, and a line of detail."""
+    """A number in large type with its label and a line of detail."""
 
     label: str
     value: str
@@ -38,13 +39,13 @@ class Tile:
 
 
 def sections_of(run: Run) -> list[Section]:
-    """All sections that there is something for, in the order of the page."""
+    """All sections with data, in the order of the page."""
     if run.kind == MATCH:
         found = [_match_section(match, i) for i, match in enumerate(run.matches)]
         found[0] = replace(found[0], title="Result")
     else:
-        sure = certainty_of_selfplay(run.comparison, run.settings, run.history) if run.kind == SELFPLAY else \
-            certainty_of(run.comparison)
+        sure = significance_of_selfplay(run.comparison, run.settings, run.history) if run.kind == SELFPLAY else \
+            significance_of(run.comparison)
         found = [_advice(run), _values(run, sure), _elo(run), *(_match_section(match, i) for i, match in enumerate(run.matches)),
                  _selfplay(run, sure) if run.kind == SELFPLAY else _curves(run), _tables(run, sure), _lists(run, sure),
                  _numbers(run, sure), _calibration(run), _agreement(run), _identifiability(run), _draws(run), _misjudged(run),
@@ -53,7 +54,7 @@ def sections_of(run: Run) -> list[Section]:
 
 
 def tiles_of(run: Run) -> list[Tile]:
-    """What to know first, below the verdict."""
+    """The most important numbers, shown below the verdict."""
     if run.kind == MATCH:
         return _counts_of(run.matches[0])
     return _played(run) if run.kind == SELFPLAY else _losses(run)
@@ -68,20 +69,20 @@ def _losses(run: Run) -> list[Tile]:
         tiles.append(Tile("Held-out loss on results", number(results["after"], 4),
                           _change_text(results.get("before"), results) + games))
     if known(result.get("held_out_after")) and not (tiles and method == "logistic"):
-        tiles.append(Tile(NAMES.get(method, OTHER if method else NAMES["logistic"]), number(result["held_out_after"], 4),
+        tiles.append(Tile(HELD_OUT.get(method, "Held-out loss"), number(result["held_out_after"], 4),
                           _change_text(result.get("held_out_before"), run.findings.get("held_out_change") or {})))
     if known(result.get("loss_after")):
-        tiles.append(Tile("Loss, learned from", number(result["loss_after"], 4),
-                          f"from {number(result.get('loss_before'), 4)}, {result.get('loss', 'mean of a position')}"))
+        tiles.append(Tile("Training loss", number(result["loss_after"], 4),
+                          f"from {number(result.get('loss_before'), 4)}, {result.get('loss', 'mean per position')}"))
     if known(result.get("positions")):
         held = result.get("held_out_games")
-        tiles.append(Tile("Learned from", whole(result["positions"]), f"positions of {whole(result.get('games'))} games"
+        tiles.append(Tile("Training positions", whole(result["positions"]), f"of {whole(result.get('games'))} games"
                           + (f"; {whole(held)} games held out" if known(held) and held else "")))
     return tiles
 
 
 def _change_text(before: object, change: dict) -> str:
-    """Where a loss comes from, and how much that is, with its interval."""
+    """The loss before learning, and its change with the interval."""
     text = f"from {number(before, 4)}"
     if known(change.get("difference")):
         text += f": {signed(change['difference'], 4) or '0'}"
@@ -97,7 +98,7 @@ def _played(run: Run) -> list[Tile]:
     settings = run.settings
     limit = f"depth {settings['depth']}" if settings.get("depth") else f"{whole(settings.get('nodes'))} nodes a move"
     unfinished = known(settings.get("games")) and known(last["games"]) and last["games"] < settings["games"]
-    tiles = [Tile("Games played", whole(last["games"]), limit + (f"; {whole(settings['games'])} were asked for"
+    tiles = [Tile("Games played", whole(last["games"]), limit + (f"; {whole(settings['games'])} requested"
                                                                if unfinished else ""))]
     if known(last.get("cpu_seconds")):
         tiles.append(Tile("CPU time", f"{number(last['cpu_seconds'] / 60)} min", f"{number(last['cpu_seconds'], 0)} seconds"))
@@ -119,32 +120,32 @@ def _counts_of(match: Match) -> list[Tile]:
 
 def _match_section(match: Match, i: int) -> Section:
     title = f"{match.names[0]} against {match.names[1]}"
-    return Section(f"match-{i + 1}", f"Match: {title}", "match", {"match": match, "charts": figures.match_charts(match)})
+    return Section(f"match-{i + 1}", f"Match: {title}", "match", {"match": match, "charts": run_charts.match_charts(match)})
 
 
-def _values(run: Run, sure: Certainty) -> Section | None:
+def _values(run: Run, sure: Significance) -> Section | None:
     values = numbers.values(run.comparison, run.findings.get("ratios") or [])
     if not values["rows"]:
         return None
     return Section("values", f"Values: {values['term']}", "values", {
-        **values, "charts": figures.value_charts(values), "errors": run.learned.standard_errors is not None,
+        **values, "charts": run_charts.value_charts(values), "errors": run.learned.standard_errors is not None,
         "sentence": sure.sentence})
 
 
 def _advice(run: Run) -> Section | None:
-    """What the fit advises; after a lost match, why that may be instead."""
+    """The notes of the fit; after a lost match, its possible reasons instead."""
     if lost(run):
         found = reasons(run)
         return Section("advice", "Why it may have lost, and what to change", "advice", {"advice": found}) if found else None
     found, result = list(run.findings.get("advice") or []), run.findings.get("result") or {}
     if result.get("converged") is False:
-        norm = f" (norm of the gradient: {short(result['gradient_norm'])})" if known(result.get("gradient_norm")) else ""
-        found.insert(0, f"the fit stopped before it converged{norm}: go on with more --iterations")
+        norm = f" (gradient norm {short(result['gradient_norm'])})" if known(result.get("gradient_norm")) else ""
+        found.insert(0, f"the fit stopped before convergence{norm}; raise --iterations")
     return Section("advice", "Notes", "advice", {"advice": [_sentence(text) for text in found]}) if found else None
 
 
 def _sentence(text: str) -> str:
-    """With a capital and a full stop."""
+    """Return the text with a capital at the start and a full stop at the end."""
     text = text[:1].upper() + text[1:]
     return text if text.endswith((".", "?", "!")) else text + "."
 
@@ -152,82 +153,83 @@ def _sentence(text: str) -> str:
 def _elo(run: Run) -> Section | None:
     points = [{"games": next((games for games in match.learned if games is not None), None), "elo": match.plain["elo"]}
               for match in run.matches if match.learned[0] is not None]
-    chart = figures.elo_curve(points) if run.kind == SELFPLAY else None
+    chart = run_charts.elo_curve(points) if run.kind == SELFPLAY else None
     return Section("elo", "Strength", "charts", {
-        "charts": [chart], "note": "Elo of the first player of each match, by the games that its weights were learned from."
+        "charts": [chart], "note": "Elo of the first player of each match, over the games that its weights were learned from."
     }) if chart else None
 
 
-def _selfplay(run: Run, sure: Certainty) -> Section | None:
+def _selfplay(run: Run, sure: Significance) -> Section | None:
     if not run.history:
         return None
     start = {place.name: float(run.initial.weights[:, place.columns].mean()) for place in run.initial.layout.headline}
     return Section("learning", "Learning", "selfplay", {
-        "moves": figures.moves_charts(run.history, start, sure.noise), "band": sure.noise is not None,
-        "health": figures.health_charts(run.history), "rest": figures.watched_charts(run.history)})
+        "moves": run_charts.moves_charts(run.history, start, sure.noise), "band": sure.noise is not None,
+        "health": run_charts.health_charts(run.history), "rest": run_charts.watched_charts(run.history)})
 
 
 def _curves(run: Run) -> Section | None:
-    charts = figures.learning_curves(run.history)
-    key = [("learned", "objective: loss and prior, on the games learned from")]
+    charts = run_charts.learning_curves(run.history)
+    key = [("learned", "objective (loss plus prior) on the training games")]
     if any(known(line.get("held_out")) for line in run.history):
         key.append(("second", "loss on held-out games"))
     return Section("learning", "Learning", "charts", {"charts": charts, "key": key}) if charts else None
 
 
-def _tables(run: Run, sure: Certainty) -> Section | None:
+def _tables(run: Run, sure: Significance) -> Section | None:
     found = boards.tables(run.comparison, sure)
     return Section("tables", "Tables", "tables", {
-        "tables": found, "judged": sure.judged, "errors": run.learned.standard_errors is not None,
+        "tables": found, "least": boards.LEAST, "judged": sure.judged, "errors": run.learned.standard_errors is not None,
         "sentence": sure.sentence, "detail": sure.detail}) if found else None
 
 
-def _lists(run: Run, sure: Certainty) -> Section | None:
+def _lists(run: Run, sure: Significance) -> Section | None:
     charts = numbers.curves(run.comparison, sure)
     key = [("learned", "learned"), ("initial", "initial")]
     if run.learned.standard_errors is not None:
-        key = [("learned", "learned, with its 95 % interval"), ("initial", "initial"), ("ring", "not identified")]
+        key = [("learned", "learned, with 95 % interval"), ("initial", "initial"), ("ring", "not identified")]
     elif sure.noise is not None:
         key = [("learned", "learned"), ("initial", "initial"), ("swatch band", "may be noise")]
     return Section("lists", "Lists", "charts", {"charts": charts, "key": key, "small": True}) if charts else None
 
 
-def _numbers(run: Run, sure: Certainty) -> Section | None:
+def _numbers(run: Run, sure: Significance) -> Section | None:
     lines = numbers.rows(run.comparison, sure)
-    return Section("numbers", "Single numbers", "numbers", {
+    return Section("numbers", "Single weights", "numbers", {
         "rows": lines, "stages": len(run.learned.stages) > 1, "judged": sure.judged,
-        "heading": "significant" if run.comparison.known[0] else "more than noise",
-        "errors": any(line["error"] is not None for line in lines), "weak": ("no", "held", NOISE)}) if lines else None
+        "heading": "significant" if run.comparison.known[0] else "beyond noise",
+        "errors": any(line["error"] is not None for line in lines), "weak": (CHANCE, HELD, NOISE)}) if lines else None
 
 
 def _calibration(run: Run) -> Section | None:
     """Predicted scores against the results of games."""
     calibration, result = run.findings.get("calibration") or {}, run.findings.get("result") or {}
     results = calibration.get("results")
-    charts = figures.calibration_charts(results) if results else []
+    charts = run_charts.calibration_charts(results) if results else []
     if not charts and "results" not in calibration:
         return None
     held = (result.get("held_out_results") or {}).get("games") or result.get("held_out_games")
     return Section("calibration", "Calibration", "calibration", {
-        "charts": charts, "held": held, "actual": "actual", "question": "Does a predicted score come true? Points on the line do",
+        "charts": charts, "held": held, "actual": "actual",
+        "question": "Predicted scores against results of games: points on the diagonal are calibrated.",
         "sides": [(name, results[name]) for name in ("before", "after") if results.get(name)] if charts else [],
-        "unknown": "The results of the games are not known, so nothing tells whether predicted scores come true."})
+        "unknown": "Calibration needs the results of the games, which are unknown."})
 
 
 def _agreement(run: Run) -> Section | None:
-    """Predicted scores against those that searches found."""
+    """Predicted scores against the scores of searches."""
     targets = (run.findings.get("calibration") or {}).get("targets")
-    charts = figures.calibration_charts(targets, "score of the search") if targets else []
+    charts = run_charts.calibration_charts(targets, "search score") if targets else []
     held = (run.findings.get("result") or {}).get("held_out_games")
     return Section("agreement", "Agreement with the search", "calibration", {
         "charts": charts, "held": held, "actual": "search",
-        "question": "Does the evaluation predict what a search finds? Points on the line do",
+        "question": "Predicted scores against search scores: points on the diagonal agree.",
         "sides": [(name, targets[name]) for name in ("before", "after") if targets.get(name)]}) if charts else None
 
 
 def _identifiability(run: Run) -> Section | None:
     found = run.findings.get("identifiability")
-    return Section("identifiability", "What the games can tell", "identifiability", {"found": found}) if found else None
+    return Section("identifiability", "Identifiability", "identifiability", {"found": found}) if found else None
 
 
 def _draws(run: Run) -> Section | None:
@@ -243,7 +245,7 @@ def _draws(run: Run) -> Section | None:
 def _misjudged(run: Run) -> Section | None:
     found = run.findings.get("misjudged", {})
     worst, games = found.get("positions") or [], found.get("games") or []
-    return Section("misjudged", "Misjudged", "misjudged", {
+    return Section("misjudged", "Largest errors", "misjudged", {
         "positions": positions.shown(run.game, worst), "games": games}) if worst or games else None
 
 
@@ -261,10 +263,10 @@ def _data(run: Run) -> Section | None:
     shares = [(name, results.get(key), results.get(key) / total) for key, name in (
         ("win", "won by the first player"), ("draw", "drawn"), ("loss", "won by the second player"))
         if known(results.get(key)) and total]
-    chart = figures.phase_chart(summary.get("phases") or [])
+    chart = run_charts.phase_chart(summary.get("phases") or [])
     if not (listed or shares or chart):
         return None
-    return Section("data", "Games", "data", {"files": listed, "shares": shares, "total": total,
+    return Section("data", "Data", "data", {"files": listed, "shares": shares, "total": total,
                                              "charts": [chart] if chart else [],
                                              "losses": any(known(file.get("loss_after")) for file in files)})
 
@@ -277,6 +279,6 @@ def _repeat(run: Run) -> Section:
         facts += [("start", result.get("start") or run.started or None), ("scale", short(run.learned.scale)),
                   ("design effect", short(result.get("design_effect")))]
     options = yaml.safe_dump(run.settings, sort_keys=False, allow_unicode=True).rstrip()
-    return Section("repeat", "To repeat it", "repeat", {
+    return Section("repeat", "Reproduce this run", "repeat", {
         "command": run.command, "facts": [(name, value) for name, value in facts if value not in (None, MISSING, "")],
         "options": options, "started": run.started})

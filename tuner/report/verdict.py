@@ -1,4 +1,4 @@
-"""What the matches of a run say, in sentences; what to do where none was played, and why one may have been lost."""
+"""Verdicts on the matches of a run in sentences; the match to play if there is none; possible reasons for a lost match."""
 
 from __future__ import annotations
 
@@ -9,25 +9,25 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from games.streams import InputError
-from tuner.parameters.parameters import game_of, read_parameters
-from tuner.report.gather import MATCH, SELFPLAY, Run
+from tuner.parameters.reader import game_of, read_parameters
+from tuner.report.formatting import known, number, short, signed, together, whole
 from tuner.report.matches import Match
-from tuner.report.text import known, number, short, signed, together, whole
+from tuner.report.run import MATCH, SELFPLAY, Run
 from tuner.statistics.pentanomial import SIDE
 
 BETTER, WORSE, OPEN = "better", "worse", "not decided"
-MOST_GAMES = 100_000  # that are worth a number
-ALIKE = 6  # pairs that all ended the same way: one player winning them all by luck has a chance below 5 % (2 / 2^6)
-MOST = 3  # matches at the top of a page, the last that were named
-MOVED = 0.5  # centipawns, which are written as one
-WIDTH = 20  # centipawns, of a prior that is narrow for results
-GAMES = 400  # of a match: an interval of about 30 Elo to either side
-MORE = 4  # times as many games, where more are the advice
+MOST_GAMES = 100_000  # larger estimates are not stated as a number
+ALIKE = 6  # pairs with one winner: the chance that one of two equal players wins all of them is below 5 % (2 / 2^6)
+MOST = 3  # matches at the top of a page: the last ones named
+MOVED = 0.5  # centipawns; smaller changes are rounded to 0
+WIDTH = 20  # centipawns: a narrow prior for learning from results
+GAMES = 400  # of a match: its interval is about +/- 30 Elo
+MORE = 4  # times as many games, if more games are advised
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """`kind` is "better", "worse" or "not decided", about the first of `names`: what the run learned, where that played."""
+    """`kind` is "better", "worse" or "not decided" for the first of `names`, which is the learned player if it played."""
 
     kind: str
     names: tuple[str, str]
@@ -37,7 +37,7 @@ class Verdict:
 
 
 def verdicts_of(run: Run) -> list[Verdict]:
-    """Of the run, if it is a match; else of the last matches that were named, those that its weights played in first."""
+    """The verdict of a run that is a match, else those of the last matches named, first those that its weights played."""
     if run.kind == MATCH:
         return [verdict(run.matches[0], None)]
     found = [(match, side_of(run, match)) for match in reversed(run.matches)]
@@ -50,13 +50,13 @@ def _of_others(found: Verdict) -> Verdict:
 
 
 def lost(run: Run) -> bool:
-    """Whether the match that says most of what this run learned was lost."""
+    """Whether the first match of the page was lost by the weights of this run."""
     found = verdicts_of(run)
     return run.kind != MATCH and bool(found) and found[0].kind == WORSE
 
 
 def seen_from(match: Match, side: int | None) -> tuple[tuple[str, str], tuple[float | None, float | None, float | None]]:
-    """Names, and Elo with its interval, from the view of a player."""
+    """Names, and Elo with its interval, from one player's view."""
     names, elo = match.names, match.plain["elo"]
     value, low, high = elo["value"], elo["low"], elo["high"]
     if side == 1:
@@ -65,7 +65,7 @@ def seen_from(match: Match, side: int | None) -> tuple[tuple[str, str], tuple[fl
 
 
 def elo_text(value: float | None, low: float | None, high: float | None) -> str:
-    """Elo and its interval; an end that is missing is infinite, or nothing is known of it."""
+    """Elo and its interval as text; a missing end is infinite, two missing ends are unknown."""
     if value is None:
         return ""
     if low is None and high is None:
@@ -75,7 +75,7 @@ def elo_text(value: float | None, low: float | None, high: float | None) -> str:
 
 
 def verdict(match: Match, side: int | None) -> Verdict:
-    """Which player is better, by the test of the match if it has one, else by the 95 % interval."""
+    """Decide which player is better: by the test of the match if it has one, else by the 95 % interval."""
     names, elo = seen_from(match, side)
     plain = match.plain
     pairs = plain["pentanomial"][::-1] if side == 1 else plain["pentanomial"]
@@ -99,7 +99,7 @@ def _by_interval(elo: tuple, pairs: list[int]) -> str:
         return BETTER
     if high is not None and high < 0:
         return WORSE
-    if sum(pairs) >= ALIKE:  # all alike have no interval
+    if sum(pairs) >= ALIKE:  # pairs without variance have no interval
         if sum(pairs[3:]) == sum(pairs) and low is high is None:
             return BETTER
         if sum(pairs[:2]) == sum(pairs) and low is high is None:
@@ -108,15 +108,16 @@ def _by_interval(elo: tuple, pairs: list[int]) -> str:
 
 
 def _by_test(match: Match, side: int | None, names: tuple[str, str], detail: str) -> Verdict:
-    """What a sequential test accepted; its hypotheses are about the player that was named first."""
+    """The verdict of a sequential test, whose hypotheses are about the player named first."""
     test, llr = match.test, match.plain["sprt"]["llr"]
     lower, upper = test.bounds
     low, high = (signed(end, 1).removesuffix(".0") or "0" for end in (test.elo0, test.elo1))
     unit = "normalized Elo" if test.model == "normalized" else "Elo"
     if match.decision is None:
         return Verdict(OPEN, names, f"Not decided whether {names[0]} is better than {names[1]}", detail,
-                       f"Its test of {low} against {high} {unit} is at LLR {number(llr, 2)}, between {number(lower, 2)} and "
-                       f"{number(upper, 2)}; go on with: tuner match --resume {shlex.quote(str(match.folder))}")
+                       f"The test of {low} against {high} {unit} is at LLR {number(llr, 2)}, between the bounds "
+                       f"{number(lower, 2)} and {number(upper, 2)}; continue with: tuner match --resume "
+                       f"{shlex.quote(str(match.folder))}")
     first, second = match.names
     said = f"The test accepted {match.decision}: {high if match.decision == 'H1' else low} rather than " \
            f"{low if match.decision == 'H1' else high} {unit} for {first}"
@@ -137,26 +138,26 @@ def _by_test(match: Match, side: int | None, names: tuple[str, str], detail: str
 
 
 def more_games(score: float | None, variance: float | None, pairs: int) -> str:
-    """How many more games would put 0 Elo outside the interval, if score and variance of pairs stay what they are."""
+    """How many more games would exclude 0 Elo from the interval, at the same score and variance of pairs."""
     if not known(score) or not known(variance) or score == 0.5:
-        return "The players scored alike: nothing says how many games would decide it."
+        return "Both players scored the same: the number of games that would decide it is unknown."
     if variance == 0:
-        return "All pairs of games ended alike: nothing says how many games would decide it."
+        return "All pairs of games had the same result: the number of games that would decide it is unknown."
     games = 2 * (math.floor(SIDE**2 * variance / (score - 0.5) ** 2) + 1 - pairs)
     if games > MOST_GAMES:
-        return f"More than {whole(MOST_GAMES)} more games would be needed to put 0 Elo outside the interval."
-    return (f"About {whole(rounded_up(max(games, 2)))} more games would put 0 Elo outside the interval, if the difference stays "
-            "as it is.")
+        return f"More than {whole(MOST_GAMES)} more games would be needed for an interval that excludes 0 Elo."
+    return (f"About {whole(rounded_up(max(games, 2)))} more games would give an interval that excludes 0 Elo, if the measured "
+            "difference stays the same.")
 
 
 def rounded_up(games: int) -> int:
-    """To two digits, and even."""
+    """Round up to two significant digits, and to an even number."""
     unit = max(2, 10 ** (len(str(games)) - 2))
     return -(-games // unit) * unit
 
 
 def side_of(run: Run, match: Match) -> int | None:
-    """Which player of a match, 0 or 1, plays what this run learned; None if neither does, as far as one can see."""
+    """Which player of a match, 0 or 1, has the weights of this run; None if neither is known to."""
     if run.learned is None:
         return None
     for side, path in enumerate(match.copies):
@@ -164,7 +165,7 @@ def side_of(run: Run, match: Match) -> int | None:
             if path is None or game_of(path) != run.learned.game:
                 continue
             other = read_parameters(path, run.learned.layout, run.learned.game, add_missing=True)
-        except InputError:  # terms that this run knows nothing of
+        except InputError:  # has terms that this run lacks
             continue
         if other.weights.shape == run.learned.weights.shape and np.allclose(other.weights, run.learned.weights, atol=0.006):
             return side
@@ -172,7 +173,7 @@ def side_of(run: Run, match: Match) -> int | None:
 
 
 def match_to_play(run: Run) -> str | None:
-    """The command of the match that would tell whether what was learned is better; None where there is none to play."""
+    """The command of a match of the learned weights against the start; None if one was played or the game has no search."""
     if run.matches or run.learned is None or run.game is None or run.game.contest is None or run.game.searcher is None:
         return None
     given = run.findings.get("result", {}).get("match")
@@ -191,30 +192,31 @@ def report_command(run: Run, command: str) -> str:
 
 
 def reasons(run: Run) -> list[str]:
-    """Why a match may have been lost, from what is known of the run, and what to change."""
+    """Possible reasons why a match was lost, with what to change."""
     moved = int((np.abs(run.comparison.change) >= MOVED).sum())
     if run.kind == SELFPLAY:
         games = run.history[-1]["games"] if run.history else 0
-        return [f"{whole(games)} games of self-play moved {whole(moved)} numbers, and much of that may be noise. Go on with "
+        return [f"{whole(games)} games of self-play changed {whole(moved)} weights, and much of that may be noise. Continue with "
                 f"tuner selfplay --resume {shlex.quote(str(run.folder))} --games {int(MORE * games)}, then play again."]
     result = run.findings.get("result") or {}
     method, prior, games = result.get("method"), result.get("prior"), result.get("games")
     lines = []
     if method == "logistic":
-        lines.append(f"Results of {whole(games)} games moved {whole(moved)} numbers. A result is a noisy label of the positions "
-                     "of its game, and weights that follow the noise cost strength: learn from searches (--method rootstrap, the "
-                     f"default for games), or with a narrower prior: {_narrower(prior, WIDTH)}.")
+        lines.append(f"The results of {whole(games)} games changed {whole(moved)} weights. A result is a noisy label of the "
+                     "positions of its game, and weights that fit the noise cost strength. Learn from searches (--method "
+                     f"rootstrap, the default for games), or with a narrower prior: {_narrower(prior, WIDTH)}.")
     elif method == "rootstrap":
-        lines.append(f"Searches of depth {short(result.get('depth'))} moved {whole(moved)} numbers. Hold them nearer to their "
-                     f"start: {_narrower(prior, WIDTH / 2)}; or search deeper: --depth {_deeper(result.get('depth'))}.")
+        lines.append(f"Searches of depth {short(result.get('depth'))} changed {whole(moved)} weights. Keep them closer to "
+                     f"their start: {_narrower(prior, WIDTH / 2)}; or search deeper: --depth {_deeper(result.get('depth'))}.")
     elif method:
-        lines.append(f"Temporal differences of {whole(games)} games moved {whole(moved)} numbers: learn from searches (--method "
-                     f"rootstrap), or with a narrower prior: {_narrower(prior, WIDTH)}.")
+        lines.append(f"Temporal differences of {whole(games)} games changed {whole(moved)} weights. Learn from searches "
+                     f"(--method rootstrap), or with a narrower prior: {_narrower(prior, WIDTH)}.")
     held = result.get("held_out_results") or {}
     if known(held.get("low")) and held["low"] > 0:
-        lines.append("The learned values predict the results of held-out games worse, too.")
+        lines.append("The learned evaluation also predicts the results of held-out games worse.")
     elif known(held.get("high")) and held["high"] < 0:
-        lines.append("That the results of held-out games are predicted better does not help: a lower loss is not strength.")
+        lines.append("The learned evaluation predicts the results of held-out games better, but a lower loss does not prove "
+                     "strength.")
     return lines
 
 

@@ -23,7 +23,7 @@ from tuner.io.interrupt import interrupts
 from tuner.io.progress import Display
 from tuner.io.run_folder import begin_folder, read_config, require_fresh, write_config
 from tuner.match.openings import Opening
-from tuner.parameters.parameters import write_parameters
+from tuner.parameters.writer import write_parameters
 from tuner.selfplay.folder import PARAMS, START, Folder
 from tuner.selfplay.learner import Learner, new_learner
 from tuner.selfplay.play import BROKEN_OFF, FORFEITED, Episode

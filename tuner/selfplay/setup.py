@@ -15,7 +15,8 @@ from tuner.engine.loading import quiescence_of
 from tuner.match.entrants import PARAMETERS, RANDOM, understood
 from tuner.match.openings import Book, Generator, Opening
 from tuner.match.players import RandomPlayer, SearchPlayer
-from tuner.parameters.parameters import Parameters, read_parameters
+from tuner.parameters.parameters import Parameters
+from tuner.parameters.reader import read_parameters
 from tuner.selfplay.learner import Learner
 from tuner.selfplay.play import Plan
 from tuner.selfplay.settings import Settings

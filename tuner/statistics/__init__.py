@@ -1,1 +1,1 @@
-"""Does it play better, and is a change real: intervals, tests and when to stop."""
+"""Statistics of matches and of changes: intervals, tests, stopping rules."""

@@ -1,4 +1,4 @@
-"""What the data support: which changes are larger than the errors of the numbers explain."""
+"""Significant changes of weights: each by its standard error, and all together by the false discovery rate."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from tuner.statistics.intervals import NORMAL
 
-FALSE_DISCOVERIES = 0.05  # expected share of changes called supported that are none
+FALSE_DISCOVERIES = 0.05  # expected share of false ones among the supported changes
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Evidence:
 
 
 def weigh(change: np.ndarray, error: np.ndarray, reach: float | np.ndarray = NORMAL) -> Evidence:
-    """The evidence of changes with these standard errors: NaN where one is unknown, 0 where nothing was learnt."""
+    """The evidence of changes with these standard errors: NaN is unknown, 0 is a weight that was not learned."""
     tested = np.isfinite(error) & (error > 0)
     return Evidence(error, tested, np.divide(np.abs(change), error, out=np.zeros(change.shape), where=tested), reach)
 

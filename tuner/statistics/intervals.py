@@ -1,4 +1,4 @@
-"""How far a 95 % interval reaches: Student's t where the games are few."""
+"""Half-widths of 95 % intervals in standard errors: Student's t for few games."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ NORMAL = 1.96  # standard errors
 
 
 def quantile(games: int) -> float:
-    """In standard errors that were found from so many games."""
+    """Half the 95 % interval in standard errors that were estimated from this many games."""
     if games >= FEW_GAMES:
         return NORMAL
     from scipy.stats import t

@@ -1,11 +1,11 @@
-"""What a match says, from pairs of games that share an opening.
+"""Statistics of a match from pairs of games that share an opening.
 
 The two games of a pair are not independent, and a lopsided opening decides both: the variance is that of pairs, not of
 games. A pair scores 0, 1/4, 1/2, 3/4 or 1 for the first named player. Everything here is from that player's view.
 
 Elo = 400 lg(s / (1 - s)) of the mean score s; its interval is that of the score, transformed. Normalized Elo divides by
-the spread instead: (s - 1/2) / (sqrt(2) sd) * 800 / ln 10 with sd of a pair, so that it says how many games are needed to
-see the difference (M. Van den Bergh, Normalized Elo, 2020). Near 1/2 and without draws the two are the same. Its interval
+the spread instead: (s - 1/2) / (sqrt(2) sd) * 800 / ln 10 with sd of a pair, which determines the number of games needed to
+detect the difference (M. Van den Bergh, Normalized Elo, 2020). Near 1/2 and without draws the two are the same. Its interval
 takes the spread as known, as that of fastchess does: it covers 95 % near 0, 94 % at 150 and 84 % at 300.
 """
 

@@ -6,7 +6,7 @@ The `logistic` model fixes the mean score of a pair, the `normalized` one its di
 same numbers mean different things: elo 5 is a smaller effect in the normalized model where games spread less than wins
 and losses alone would, as with draws.
 
-The errors are alpha and beta if the test looks after every pair. Looking less often makes it longer and the errors smaller.
+The errors are alpha and beta if the test is evaluated after every pair. Fewer evaluations make it longer and the errors smaller.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from scipy.optimize import brentq
 from games.streams import InputError
 from tuner.statistics.pentanomial import NORMALIZED_ELO, SCORES, mean_and_variance, score_of
 
-# a kind of pair that was never seen counts as this much of one: with none at all, a hypothesis could need what has no chance
+# count of a result of pairs that was never seen: with 0, a hypothesis could need results without any probability
 UNSEEN = 1e-3
 # at 231 normalized Elo a mean that many standard deviations from 1/2 is out of reach of equal shares, where the search starts
 LARGEST_ELO = {"normalized": 200.0, "logistic": 1000.0}
@@ -108,6 +108,6 @@ def _likeliest(seen: list[float], zero: list[float]) -> list[float]:
     def slope(x: float) -> float:
         return sum([s * z / (1 + x * z) for s, z in zip(seen, zero)])  # noqa: B905 - innermost; both have 5 numbers
 
-    # so fine because a share that was hardly seen hangs on the distance of x from an end
+    # xtol is this small because shares of rare results depend on the distance of x from an end
     x = brentq(slope, low + margin, high - margin, xtol=1e-17, maxiter=1000)
     return [s / (1 + x * z) for s, z in zip(seen, zero, strict=True)]

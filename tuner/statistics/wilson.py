@@ -1,4 +1,4 @@
-"""Interval of a proportion that is right for few trials and near 0 and 1 (E. B. Wilson, 1927)."""
+"""Interval of a proportion that holds for few trials and near 0 and 1 (E. B. Wilson, 1927)."""
 
 from __future__ import annotations
 
@@ -7,10 +7,7 @@ from statistics import NormalDist
 
 
 def wilson_interval(successes: float, trials: float, confidence: float = 0.95) -> tuple[float, float]:
-    """Shares between which the true one lies: those from which the share seen is within z standard errors of theirs.
-
-    With no trials it is 0 to 1.
-    """
+    """The true shares from which the observed share is within z of their standard errors; 0 to 1 without trials."""
     if not 0 <= successes <= trials:
         raise ValueError(f"{successes} successes of {trials} trials")
     if not trials:

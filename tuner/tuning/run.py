@@ -37,7 +37,8 @@ from tuner.ingest.sources import dataset_of, require_learnable
 from tuner.io.files import LEARNED, replace_file, require_writable
 from tuner.io.progress import Display
 from tuner.io.run_folder import new_folder
-from tuner.parameters.parameters import Parameters, untapered, write_parameters
+from tuner.parameters.parameters import Parameters, untapered
+from tuner.parameters.writer import write_parameters
 from tuner.statistics.intervals import FEW_GAMES
 from tuner.tuning.methods import resolved, teacher_of, value_change
 from tuner.tuning.options import TuneOptions

@@ -65,7 +65,7 @@ def test_pairs_whose_games_were_lost_are_told_kept_beside_and_played_again(tmp_p
     (tmp_path / "games.pgn").write_bytes(games[:30])
     notes = []
     assert [line["pair"] for line in read(tmp_path, notes.append)] == [0]
-    assert len(notes) == 2 and f"{HISTORY}:2: its games, 21 bytes from 21 on, are not all there, and 2 more" in notes[1]
+    assert len(notes) == 2 and f"{HISTORY}:2: its games, 21 bytes from 21 on, are incomplete, and 2 more" in notes[1]
     assert (tmp_path / f"{HISTORY}.damaged-1").read_bytes() == history
     assert (tmp_path / "games.pgn.damaged-1").read_bytes() == games[21:30]
     fill(tmp_path, range(1, 4))

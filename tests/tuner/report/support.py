@@ -11,7 +11,8 @@ import numpy as np
 from tuner.engine.loading import load_parameters, parameter_path
 from tuner.io.run_folder import write_config
 from tuner.match.settings import SECTION, Settings
-from tuner.parameters.parameters import Parameters, write_parameters
+from tuner.parameters.parameters import Parameters
+from tuner.parameters.writer import write_parameters
 
 NASTY = "<script>alert(1)</script>.pgn"
 BAD_NAME = "a$b_{c}$ & \"q\" <i>"  # what an SVG, HTML or matplotlib would take for more than text

@@ -13,12 +13,12 @@ from tuner.parameters.diff import compare
 from tuner.parameters.layout import Layout, Place
 from tuner.parameters.parameters import Parameters
 from tuner.report.boards import tables
-from tuner.report.certainty import certainty_of
+from tuner.report.significance import significance_of
 
 
 def tables_of(initial: Parameters, learned: Parameters):
     found = compare((initial, learned))
-    return tables(found, certainty_of(found))
+    return tables(found, significance_of(found))
 
 
 @pytest.fixture(scope="module")

@@ -8,8 +8,8 @@ import pytest
 
 from tests.tuner.report.browser import needs_chromium, open_page
 from tests.tuner.report.support import match_run, selfplay_run, tune_run
-from tuner.report.gather import gather
 from tuner.report.page import render
+from tuner.report.run import read_run
 
 pytestmark = needs_chromium
 MEASURE = """
@@ -30,7 +30,7 @@ def pages(tmp_path_factory):
     match = match_run(folder / "match", [(1, 0), (-1, 1), (1, 1), (0, 0)] * 10)
     found = {}
     for run, matches in ((tune_run(folder / "tune"), [match]), (selfplay_run(folder / "selfplay"), []), (match, [])):
-        text, _ = render(gather(run, matches))
+        text, _ = render(read_run(run, matches))
         found[run.name] = folder / f"{run.name}.html", len(re.findall(r'<svg class="chart"|class="picture"', text))
         found[run.name][0].write_text(text, encoding="utf-8")
     return found
@@ -106,8 +106,8 @@ def test_a_number_of_a_board_says_all_of_itself(tmp_path, pages):
       return {out, focus: board.tabIndex};""").found
     hidden, clicked, below, beside, gone = seen["out"]
     assert hidden is gone is None and seen["focus"] == 0
-    for told, label in ((clicked, "[6][2]"), (below, "[5][2]"), (beside, "[5][3]")):
-        assert re.fullmatch(rf"piece_square\.pawn{re.escape(label)}: .* → .*, (.*±.*|.*not identified|unchanged, held)", told)
+    for said, label in ((clicked, "[6][2]"), (below, "[5][2]"), (beside, "[5][3]")):
+        assert re.fullmatch(rf"piece_square\.pawn{re.escape(label)}: .* → .*, (.*±.*|.*not identified|.*, held constant)", said)
 
 
 def test_names_from_files_run_nothing(tmp_path, pages):

@@ -10,7 +10,9 @@ import pytest
 
 from tests.tuner.report.support import BAD_NAME, BINS, findings, match_run, selfplay_run
 from tuner.report.charts import COLOURS, Series, bar_chart, line_chart, own_names, points_chart
-from tuner.report.figures import (
+from tuner.report.matches import read_match
+from tuner.report.run import read_run
+from tuner.report.run_charts import (
     calibration_charts,
     elo_curve,
     health_charts,
@@ -21,8 +23,6 @@ from tuner.report.figures import (
     thinned,
     watched_charts,
 )
-from tuner.report.gather import gather
-from tuner.report.matches import read_match
 
 START = {"pawn": 100.0, "knight": 400.0, "bishop": 400.0, "rook": 600.0, "queen": 1200.0}
 SVG = "{http://www.w3.org/2000/svg}"
@@ -45,7 +45,7 @@ def points(svg: str, colour: str) -> np.ndarray:
 def all_charts(folder) -> list:
     match = match_run(folder / "match", [(1, 0), (-1, 1), (1, 1), (0, 0)] * 10, sprt=(0.0, 5.0))
     elo = {"value": 3.0, "low": -2.0, "high": 8.0}
-    history = gather(selfplay_run(folder / "selfplay"), []).history
+    history = read_run(selfplay_run(folder / "selfplay"), []).history
     return [*moves_charts(history, START, np.linspace(1, 30, 60)), *health_charts(history), *watched_charts(history),
             *match_charts(read_match(match)),
             *calibration_charts({"before": BINS, "after": BINS}), phase_chart(findings()["summary"]["phases"]),

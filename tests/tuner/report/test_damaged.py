@@ -9,11 +9,11 @@ import yaml
 
 from games.streams import InputError
 from tests.tuner.report.support import findings, match_run, selfplay_run, tune_run
-from tuner.report.findings import FINDINGS, read_findings
-from tuner.report.gather import LINES, SELFPLAY, TUNE, gather
+from tuner.report.findings_file import FINDINGS, read_findings
 from tuner.report.history import read_history
 from tuner.report.matches import LINE, read_match
 from tuner.report.page import render
+from tuner.report.run import LINES, SELFPLAY, TUNE, read_run
 
 WRONG = (True, -7, 10**30, float("nan"), "x", [], [None], [[1]], {}, {"a": None})
 
@@ -65,7 +65,7 @@ def test_findings_of_a_wrong_type_are_refused_or_shown(tmp_path):
                 except (KeyError, IndexError, TypeError):  # a part of what is replaced already
                     continue
         (folder / FINDINGS).write_text(json.dumps(passed))
-        one_line(lambda: render(gather(folder, [])))
+        one_line(lambda: render(read_run(folder, [])))
     assert refused > 700
 
 
@@ -95,7 +95,7 @@ def test_histories_of_a_wrong_type_are_refused_by_line(tmp_path, kind):
 def test_settings_of_a_wrong_type_are_refused_or_shown(tmp_path):
     folder = tune_run(tmp_path / "run", "tictactoe/classic", findings(positions=[]))
     match = match_run(tmp_path / "match", [(1, 0), (0, 0)] * 4, sprt=(0.0, 5.0))
-    for path, read in ((folder, lambda: gather(folder, [])), (match, lambda: read_match(match))):
+    for path, read in ((folder, lambda: read_run(folder, [])), (match, lambda: read_match(match))):
         whole = yaml.safe_load((path / "config.yaml").read_text())
         for at in places(whole):
             for value in (*WRONG, None, "\0"):
@@ -113,14 +113,14 @@ def test_what_was_learned_has_to_be_a_mapping(tmp_path):
     for learned in ("7", "[1]", "words"):
         (folder / "params.yaml").write_text(f"{text}learned: {learned}\n")
         with pytest.raises(InputError, match="learned is .*, expected a mapping"):
-            gather(folder, [])
+            read_run(folder, [])
 
 
 def test_findings_of_older_versions_leave_their_section_out(tmp_path):
     old = findings(positions=[])
     old["calibration"] = old["calibration"]["results"]
     del old["result"]["held_out_results"]
-    text, sections = render(gather(tune_run(tmp_path / "run", "tictactoe/classic", old), []))
+    text, sections = render(read_run(tune_run(tmp_path / "run", "tictactoe/classic", old), []))
     assert not {"calibration", "agreement"} & {section.name for section in sections} and "Held-out loss" in text
 
 
@@ -128,7 +128,7 @@ def test_results_that_are_not_known_are_said_to_be_so(tmp_path):
     found = findings(positions=[])
     found["calibration"]["results"] = found["result"]["held_out_results"] = None
     found["result"]["method"] = "rootstrap"
-    text, sections = render(gather(tune_run(tmp_path / "run", "tictactoe/classic", found), []))
-    assert "The results of the games are not known, so nothing tells whether predicted scores come true." in text
+    text, sections = render(read_run(tune_run(tmp_path / "run", "tictactoe/classic", found), []))
+    assert "Calibration needs the results of the games, which are unknown." in text
     assert {"calibration", "agreement"} < {section.name for section in sections}
-    assert "Agreement with the search, held out" in text and "Held-out loss on results" not in text
+    assert "Held-out loss on search scores" in text and "Held-out loss on results" not in text

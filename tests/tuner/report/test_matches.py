@@ -7,9 +7,9 @@ import pytest
 from tests.tuner.report.support import learned_from, match_run, tune_run
 from tuner.engine.loading import load_parameters
 from tuner.match.result_text import result_block
-from tuner.parameters.parameters import write_parameters
-from tuner.report.gather import gather
+from tuner.parameters.writer import write_parameters
 from tuner.report.matches import read_match
+from tuner.report.run import read_run
 from tuner.report.verdict import verdicts_of
 from tuner.statistics.pentanomial import count_games, summarise
 from tuner.statistics.sprt import Sprt, log_likelihood_ratio
@@ -45,7 +45,7 @@ def test_elo_is_told_of_the_player_that_learned(tmp_path):
     write_parameters(folder / "b.yaml", learned_from(load_parameters("classic")))
     elo = read_match(folder).plain["elo"]
     assert elo["low"] > 0
-    (found,) = verdicts_of(gather(run, [folder]))
+    (found,) = verdicts_of(read_run(run, [folder]))
     assert found.sentence == "mine is worse than classic" and found.kind == "worse"
     assert found.detail == (f"−{elo['value']:.0f} Elo [−{elo['high']:.0f},\u00a0−{elo['low']:.0f}]; 40 games, depth 4, "
                             "8 random plies")

@@ -9,8 +9,8 @@ import pytest
 from tests.tuner.report.support import findings, learned_from
 from tuner.engine.loading import load_parameters
 from tuner.parameters.diff import compare, differences
-from tuner.report.certainty import certainty_of
 from tuner.report.numbers import curves, rows, values
+from tuner.report.significance import HELD, significance_of
 
 
 @pytest.fixture(scope="module")
@@ -21,7 +21,7 @@ def pair():
 
 def test_rows_are_those_of_diff(pair):
     expected = [(row["parameter"], stage, row[stage]) for row in differences(compare(pair))["rows"] for stage in ("mg", "eg")]
-    found = rows(compare(pair), certainty_of(compare(pair)))
+    found = rows(compare(pair), significance_of(compare(pair)))
     assert len(found) == len(expected) == 462
     kinds = set()
     for row, (name, stage, entry) in zip(found, expected, strict=True):
@@ -33,11 +33,11 @@ def test_rows_are_those_of_diff(pair):
         if error is None:
             assert row["sure"] == "not identified" and row["error"] is None
         elif error == 0:
-            assert row["sure"] == "held" and row["error"] is None and row["change"] == 0
+            assert row["sure"] == HELD and row["error"] is None and row["change"] == 0
         else:
             assert row["error"] == pytest.approx(1.96 * error)
             assert row["sure"] == ("yes" if abs(row["change"]) > row["error"] else "no")
-    assert kinds == {"yes", "no", "held", "not identified"}
+    assert kinds == {"yes", "no", HELD, "not identified"}
 
 
 def test_values_are_those_of_the_first_term_in_units_of_its_first(pair):
@@ -57,6 +57,6 @@ def test_values_are_those_of_the_first_term_in_units_of_its_first(pair):
 
 
 def test_every_list_has_a_curve_for_each_stage(pair):
-    charts = curves(compare(pair), certainty_of(compare(pair)))
+    charts = curves(compare(pair), significance_of(compare(pair)))
     lists = [place.path for place in pair[0].layout.places if len(place.shape) == 1]
     assert [chart.title for chart in charts] == [f"{name} · {stage}" for name in lists for stage in ("mg", "eg")]

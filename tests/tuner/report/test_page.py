@@ -9,8 +9,8 @@ from html.parser import HTMLParser
 import pytest
 
 from tests.tuner.report.support import NASTY, findings, match_run, selfplay_run, tune_run
-from tuner.report.gather import gather
 from tuner.report.page import render
+from tuner.report.run import read_run
 
 VOID = {"meta", "link", "input", "br", "img"}
 
@@ -54,7 +54,7 @@ def rich(tmp_path_factory):
     """A run with every finding and two matches, and its page."""
     folder = tmp_path_factory.mktemp("rich")
     match = match_run(folder / "match", [(1, 0), (-1, 1), (1, 1), (0, 0)] * 10, names=(NASTY, "classic"))
-    run = gather(tune_run(folder / "run"), [match, match])
+    run = read_run(tune_run(folder / "run"), [match, match])
     text, sections = render(run)
     return run, text, sections, Checked(text)
 
@@ -69,7 +69,7 @@ def test_everything_found_has_a_place_on_the_page(rich):
                   "0.4517", "400,563", "2.80 to 3.03",
                  "18,900 more games", "Ptnml(0-2): [0, 0, 20, 10, 10]", "1,206", "240.5", "1.2 × 10⁶", "a <b>sum</b>",
                  "piece_square.pawn[0][1] mg",
-                 "−0.97", "0.800 ± 0.098", "0.93000", "97 % expected, the second player won; the first player moves",
+                 "−0.97", "0.800 ± 0.098", "0.93000", "97 % expected; the second player won; the first player is to move",
                  "8/8/8/4k3/8/3K4/4P3/8 b - - 0 1", "game 17", "2.900", "2,000 won by the first player, 31.7 %", "5,000",
                  "ab" * 32, "design effect", "10.2", "seed: 7", f"tuner tune classic '{NASTY}' -o out.yaml"):
         assert part in said, part
@@ -101,7 +101,7 @@ def test_findings_that_are_missing_leave_the_rest(tmp_path, kept):
     found = {key: value for i, (key, value) in enumerate(findings().items()) if i % 2 == kept}
     folder = tune_run(tmp_path / "run")
     (folder / "findings.json").write_text(json.dumps(found))
-    text, sections = render(gather(folder, []))
+    text, sections = render(read_run(folder, []))
     Checked(text)
     names = {section.name for section in sections}
     for name in ("calibration", "identifiability", "misjudged", "draws", "advice"):
@@ -116,51 +116,51 @@ def test_findings_may_be_poor(tmp_path):
     unknown = json.loads(json.dumps(findings()), parse_float=lambda text: None, parse_int=lambda text: None)
     for found in (poor, unknown):
         (folder / "findings.json").write_text(json.dumps(found))
-        text, _ = render(gather(folder, []))
+        text, _ = render(read_run(folder, []))
         Checked(text)
         shown = re.sub(r"<(style|script)>.*?</\1>", "", text, flags=re.DOTALL)
         assert re.findall(r".{30}\b(?:None|nan|NaN)\b.{9}", shown) == []
     (folder / "findings.json").unlink()
-    assert "learning" in {section.name for section in render(gather(folder, []))[1]}
+    assert "learning" in {section.name for section in render(read_run(folder, []))[1]}
 
 
 def test_a_game_without_pictures_shows_its_boards_as_text(tmp_path):
     folder = tune_run(tmp_path / "run", "tictactoe/classic", findings(positions=["x.o/.x./... o", "no position"]))
-    text, sections = render(gather(folder, []))
+    text, sections = render(read_run(folder, []))
     page = Checked(text)
     assert "<pre>x.o\n.x.\n...</pre>" in text and 'class="picture"' not in text and "no position" in text
     names = [section.name for section in sections]
     assert "tables" not in names and {"lists", "numbers", "values"} <= set(names)
-    assert "Values: lines" in "".join(page.text) and "the second player moves" in "".join(page.text)
+    assert "Values: lines" in "".join(page.text) and "the second player is to move" in "".join(page.text)
 
 
 def test_a_page_of_selfplay_shows_what_was_watched(tmp_path):
     folder = selfplay_run(tmp_path / "run")
     matches = [match_run(tmp_path / str(games), [(1, 0), (0, 0), (-1, 1), (1, 1)] * 5, learned_games=games)
                for games in (80, 480)]
-    text, sections = render(gather(folder, matches))
+    text, sections = render(read_run(folder, matches))
     page = Checked(text)
     titles = [tag for tag in re.findall(r"<title>(.*?)</title><desc>", text)]
-    for title in ("pawn", "queen", "Drawn and broken off", "Length of games", "Repeated games",
-                  "Leaves that are quiet", "Squared errors Σd²", "Step", "Drift", "Elo by games learned from"):
+    for title in ("pawn", "queen", "Drawn and unfinished games", "Length of games", "Repeated games",
+                  "Quiet leaves", "Squared errors Σd²", "Step", "Drift", "Elo by games learned from"):
         assert titles.count(title) == 1
     assert "values" in [section.name for section in sections] and "nodes" not in page.text
     # a page without standard errors promises none
     assert "±</button>" not in text and "not identified" not in text
-    assert re.search(r"480 games of self-play give no standard errors; differences below about \d\d centipawns may be", text)
+    assert re.search(r"Self-play gives no standard errors: after 480 games, differences below about \d\d centipawns may be", text)
     assert "depth 4" in text and "neither player has the weights of this run" in text
     settings = selfplay_run(tmp_path / "sgd", rule="sgd")
-    text, _ = render(gather(settings, []))
-    assert "480 games of self-play give no standard errors: any of these differences may be noise" in text
-    assert "more than noise" not in text
+    text, _ = render(read_run(settings, []))
+    assert "Self-play gives no standard errors: after 480 games, any of these differences may be noise" in text
+    assert "beyond noise" not in text
 
 
 def test_a_page_of_a_match_is_short(tmp_path):
-    text, sections = render(gather(match_run(tmp_path / "match", [(1, 0), (0, 0)] * 9, sprt=(0.0, 5.0)), []))
+    text, sections = render(read_run(match_run(tmp_path / "match", [(1, 0), (0, 0)] * 9, sprt=(0.0, 5.0)), []))
     Checked(text)
     assert [section.name for section in sections] == ["match-1", "repeat"]
     assert text.index("Not decided whether learned is better than classic") < text.index("<nav")
     for part in ("LLR: ", "White mates", "90 plies on average", "bounds −2.94, 2.94; not decided", "Elo as the match went on"):
         assert part in text
-    empty, _ = render(gather(match_run(tmp_path / "empty", []), []))
+    empty, _ = render(read_run(match_run(tmp_path / "empty", []), []))
     Checked(empty)

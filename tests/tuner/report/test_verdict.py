@@ -11,10 +11,10 @@ import pytest
 
 from tests.tuner.report.support import findings, learned_from, match_run, selfplay_run, tune_run
 from tuner.engine.loading import load_parameters
-from tuner.parameters.parameters import write_parameters
-from tuner.report.gather import gather
+from tuner.parameters.writer import write_parameters
 from tuner.report.matches import read_match
 from tuner.report.page import render
+from tuner.report.run import read_run
 from tuner.report.verdict import match_to_play, more_games, reasons, report_command, verdict
 from tuner.statistics.pentanomial import count_games, mean_and_variance, summarise
 
@@ -29,12 +29,12 @@ def said(tmp_path, pairs, side=None, **changes):
     ([WON, (1, 0), DRAWN, SPLIT] * 20, "better", "learned is better than classic", ""),
     ([LOST, (-1, 0), DRAWN, SPLIT] * 20, "worse", "learned is worse than classic", ""),
     ([WON, LOST, (1, 0)] * 3, "not decided", "Not decided whether learned is better than classic", "About "),
-    ([WON, LOST] * 5, "not decided", "Not decided whether learned is better than classic", "The players scored alike"),
-    ([DRAWN] * 50, "not decided", "Not decided whether learned is better than classic", "The players scored alike"),
+    ([WON, LOST] * 5, "not decided", "Not decided whether learned is better than classic", "Both players scored the same"),
+    ([DRAWN] * 50, "not decided", "Not decided whether learned is better than classic", "Both players scored the same"),
     ([WON] * 6, "better", "learned is better than classic", ""),
     ([LOST] * 6, "worse", "learned is worse than classic", ""),
-    ([(1, 0)] * 5, "not decided", "Not decided whether learned is better than classic", "All pairs of games ended alike"),
-    ([WON], "not decided", "Not decided whether learned is better than classic", "All pairs of games ended alike"),
+    ([(1, 0)] * 5, "not decided", "Not decided whether learned is better than classic", "All pairs of games had the same result"),
+    ([WON], "not decided", "Not decided whether learned is better than classic", "All pairs of games had the same result"),
     ([], "not decided", "Not decided: no pair of games has ended yet", ""),
 ])
 def test_a_match_is_decided_by_its_interval(tmp_path, pairs, kind, sentence, more):
@@ -59,13 +59,13 @@ def test_a_verdict_of_the_second_player_is_the_other_way_round(tmp_path):
     ([LOST, (-1, 0), LOST] * 60, (-5.0, 0.0), None, "worse", "learned is worse than classic", ""),
     ([WON, (1, 0), WON] * 60, (0.0, 5.0), 1, "worse", "classic is worse than learned", ""),
     ([WON, LOST] * 2000, (0.0, 60.0), None, "not decided", "learned is not better than classic by +60 normalized Elo", ""),
-    ([WON, LOST] * 5, (0.0, 5.0), None, "not decided", "Not decided whether learned is better than classic", "Its test"),
+    ([WON, LOST] * 5, (0.0, 5.0), None, "not decided", "Not decided whether learned is better than classic", "The test of"),
 ])
 def test_a_sequential_test_is_the_judge_of_its_match(tmp_path, pairs, test, side, kind, sentence, rest):
     found = said(tmp_path, pairs, side, sprt=test)
     assert (found.kind, found.sentence) == (kind, sentence)
     if rest:
-        assert found.more.startswith("Its test of 0 against +5 normalized Elo is at LLR") and "tuner match --resume" in found.more
+        assert found.more.startswith("The test of 0 against +5 normalized Elo is at LLR") and "tuner match --resume" in found.more
     else:
         assert re.match(r"The test accepted H[01]: .* rather than .* normalized Elo for learned\.$", found.more)
 
@@ -93,20 +93,20 @@ def small_run(folder, found=None):
 
 def lost_match(tmp_path, run):
     """A match that the weights of a run lost."""
-    start = gather(run, []).settings.get("start") or "tictactoe/classic"
+    start = read_run(run, []).settings.get("start") or "tictactoe/classic"
     folder = match_run(tmp_path / "match", [LOST, (-1, 0), DRAWN, SPLIT] * 20, players=(start, start))
-    write_parameters(folder / "a.yaml", gather(run, []).learned)
+    write_parameters(folder / "a.yaml", read_run(run, []).learned)
     return folder
 
 
 @pytest.mark.parametrize(("changes", "parts"), [
     ({"method": "logistic", "prior": "auto"},
-     ["Results of 5,684 games moved", "learn from searches", "--prior 20 centipawns instead of auto",
-      "predicted better does not help"]),
+     ["The results of 5,684 games changed", "Learn from searches", "--prior 20 centipawns instead of auto",
+      "a lower loss does not prove strength"]),
     ({"method": "logistic", "prior": 30.0, "held_out_results": {"low": 0.001, "high": 0.002}},
-     ["--prior 15 instead of 30 centipawns", "predict the results of held-out games worse, too"]),
+     ["--prior 15 instead of 30 centipawns", "also predicts the results of held-out games worse"]),
     ({"method": "rootstrap", "prior": 20.0, "depth": 4, "held_out_results": None},
-     ["Searches of depth 4 moved", "--prior 10 instead of 20 centipawns", "--depth 6"]),
+     ["Searches of depth 4 changed", "--prior 10 instead of 20 centipawns", "--depth 6"]),
     ({"method": "td", "prior": "none", "held_out_results": {"low": -0.001, "high": 0.002}},
      ["Temporal differences of 5,684 games", "--prior 20 centipawns instead of none"]),
     ({"method": None}, []),
@@ -115,7 +115,7 @@ def test_after_a_lost_match_the_advice_is_about_why(tmp_path, changes, parts):
     found = findings(positions=[])
     found["result"] |= changes
     folder = small_run(tmp_path / "run", found)
-    run = gather(folder, [lost_match(tmp_path, folder)])
+    run = read_run(folder, [lost_match(tmp_path, folder)])
     text, sections = render(run)
     assert "18,900 more games" not in text and "learned is worse than classic" in text
     advice = next((section.data["advice"] for section in sections if section.name == "advice"), [])
@@ -123,30 +123,30 @@ def test_after_a_lost_match_the_advice_is_about_why(tmp_path, changes, parts):
     for part in parts:
         assert part in " ".join(advice)
     moved = int((np.abs(run.comparison.change) >= 0.5).sum())
-    assert not parts or f"moved {moved:,} numbers" in advice[0]
+    assert not parts or f"changed {moved:,} weights" in advice[0]
     if "held_out_results" in changes and not (changes["held_out_results"] or {}).get("low", 0) > 0:
         assert not any("results of held-out games" in line for line in advice)
 
 
 def test_a_lost_match_of_selfplay_asks_for_more_games(tmp_path):
     folder = selfplay_run(tmp_path / "run")
-    run = gather(folder, [lost_match(tmp_path, folder)])
+    run = read_run(folder, [lost_match(tmp_path, folder)])
     (line,) = reasons(run)
-    assert "480 games of self-play moved" in line and f"--resume {folder} --games 1920" in line
+    assert "480 games of self-play changed" in line and f"--resume {folder} --games 1920" in line
 
 
 def test_without_a_match_the_command_to_play_it_is_on_the_page(tmp_path):
-    run = gather(tune_run(tmp_path / "run"), [])
+    run = read_run(tune_run(tmp_path / "run"), [])
     command = findings()["result"]["match"]
     assert match_to_play(run) == command
     assert shlex.split(report_command(run, command)) == ["tuner", "report", str(run.folder), "--match", shlex.split(command)[-1]]
     found = findings()
     del found["result"]["match"]
     (tmp_path / "run" / "findings.json").write_text(json.dumps(found))
-    assert shlex.split(match_to_play(gather(tmp_path / "run", []))) == [
+    assert shlex.split(match_to_play(read_run(tmp_path / "run", []))) == [
         "tuner", "match", f"{tmp_path}/run/params.yaml", "classic", "--games", "400", "--run", f"{tmp_path}/run-match"]
     for other in (small_run(tmp_path / "other"), match_run(tmp_path / "m", [WON])):
-        run = gather(other, [])  # the game has no search, and a match needs none
+        run = read_run(other, [])  # the game has no search, and a match needs none
         assert match_to_play(run) is None and "Copy</button>" not in render(run)[0]
 
 
@@ -155,7 +155,7 @@ def test_a_match_of_other_weights_is_said_to_be_one(tmp_path):
     other = match_run(tmp_path / "other", [LOST] * 9, players=(start, start))
     own = match_run(tmp_path / "own", [WON] * 9, players=(start, start))
     write_parameters(own / "b.yaml", learned_from(load_parameters(start)))
-    text, _ = render(gather(run, [own, other]))
+    text, _ = render(read_run(run, [own, other]))
     header = re.sub(r"\s+", " ", text.partition("<nav")[0].partition("<h1")[2])
     assert header.index("classic is worse than learned") < header.index("learned is worse than classic")
     assert header.count("neither player has the weights of this run") == 1
@@ -164,5 +164,5 @@ def test_a_match_of_other_weights_is_said_to_be_one(tmp_path):
 def test_a_fit_that_did_not_converge_says_so(tmp_path):
     found = findings(positions=[])
     found["result"] |= {"converged": False, "gradient_norm": 0.0123}
-    text, _ = render(gather(small_run(tmp_path / "run", found), []))
-    assert "The fit stopped before it converged (norm of the gradient: 0.0123)" in text
+    text, _ = render(read_run(small_run(tmp_path / "run", found), []))
+    assert "The fit stopped before convergence (gradient norm 0.0123)" in text

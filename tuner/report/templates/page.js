@@ -1,6 +1,6 @@
 "use strict";
 
-// Tables sort by a column when its header is chosen, and back when it is chosen again.
+// Choosing the header of a column sorts the table by it, choosing it again reverses the order.
 for (const table of document.querySelectorAll("table.sortable")) {
   const body = table.tBodies[0];
   const heads = [...table.tHead.rows[0].cells];
@@ -27,7 +27,7 @@ for (const table of document.querySelectorAll("table.sortable")) {
   }));
 }
 
-// A text box hides the rows whose first cell does not hold it.
+// A filter hides the rows whose first cell does not contain its text.
 for (const box of document.querySelectorAll("input[data-filters]")) {
   const rows = [...document.getElementById(box.dataset.filters).tBodies[0].rows];
   const count = document.getElementById("filtered");
@@ -38,7 +38,7 @@ for (const box of document.querySelectorAll("input[data-filters]")) {
   });
 }
 
-// A number of a board says all of itself when pointed at, tapped, or reached with the arrow keys.
+// A bubble shows the details of a number on a board that is pointed at, tapped, or reached with the arrow keys.
 const bubble = document.getElementById("bubble");
 let shown = null;
 const hide = () => {
@@ -77,7 +77,7 @@ for (const board of document.querySelectorAll("table.board")) {
 }
 addEventListener("scroll", hide, { passive: true });
 
-// A command is copied by its button, where the browser allows it.
+// A button copies its command, if the browser allows it.
 for (const button of document.querySelectorAll(".command button")) {
   if (!navigator.clipboard) continue;
   button.hidden = false;

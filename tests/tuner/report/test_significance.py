@@ -12,9 +12,9 @@ from tests.tuner.report.support import learned_from, selfplay_run
 from tuner.engine.loading import load_parameters
 from tuner.parameters.diff import compare, differences
 from tuner.report.boards import tables
-from tuner.report.certainty import CHANCE, HELD, NOISE, SURE, UNIDENTIFIED, certainty_of, certainty_of_selfplay, noise_of
-from tuner.report.gather import gather
 from tuner.report.numbers import rows
+from tuner.report.run import read_run
+from tuner.report.significance import CHANCE, HELD, NOISE, SURE, UNIDENTIFIED, noise_of, significance_of, significance_of_selfplay
 
 ADAM = {"rule": "adam", "rate": None, "decay": 200.0, "floor": 0.1, "average": 0.99}
 
@@ -30,7 +30,7 @@ def pairs():
 @pytest.mark.parametrize("which", range(3), ids=["learned", "both", "nine games"])
 def test_a_page_and_diff_call_the_same_changes_significant(which):
     found = compare(pairs()[which])
-    sure, said, counted = certainty_of(found), differences(found), {SURE: 0, CHANCE: 0}
+    sure, said, counted = significance_of(found), differences(found), {SURE: 0, CHANCE: 0}
     by_name = {(line["parameter"], line["stage"]): line for line in rows(found, sure)}
     for row in said["rows"]:
         for stage in found.stages:
@@ -48,7 +48,7 @@ def test_a_page_and_diff_call_the_same_changes_significant(which):
                                      strict=True):
             assert mark == {True: "", False: "weak"}.get(significant, mark)
     assert min(counted.values()) > 20
-    assert f"{said['significant']:,} of {said['tested']:,} changes are beyond their 95 % interval" in sure.sentence
+    assert f"{said['significant']:,} of {said['tested']:,} changes are significant at the 5 % level" in sure.sentence
     assert f"{said['supported']:,} remain at a false discovery rate" in sure.sentence
     assert ("both files' errors" in sure.detail) == (which == 1)
 
@@ -59,11 +59,11 @@ def test_a_file_that_was_learned_without_errors_is_not_taken_for_exact():
     byhand, selfplay = parameters(start + 50), parameters(start + 50, command="selfplay")
     assert compare([first, byhand]).evidence.significant.all()
     found = compare([first, selfplay])
-    assert not found.evidence.tested.any() and not certainty_of(found).judged
+    assert not found.evidence.tested.any() and not significance_of(found).judged
     assert differences(found)["tested"] == 0
 
 
-def test_the_yardstick_is_what_noise_makes_of_the_rule():
+def test_the_limit_of_noise_is_what_the_rule_makes_of_noise():
     """A second derivation: with the mean square of gradients known, a weight is a sum of independent gradients, and so is
     its average."""
     batches = 150
@@ -84,7 +84,7 @@ def test_the_yardstick_is_what_noise_makes_of_the_rule():
     assert (np.diff(found) > -0.5).all() and len(found) == batches
 
 
-def test_scale_free_rules_alone_have_a_yardstick():
+def test_only_scale_free_rules_have_a_limit_for_noise():
     assert noise_of(ADAM | {"rule": "adagrad"}, 1)[0] == pytest.approx(20.0 * 9 / 11)  # the first step is the rate
     assert (noise_of(ADAM | {"rate": 6.0}, 20) == 2 * noise_of(ADAM, 20)).all()
     for settings in ({"rule": "sgd"}, {"rule": "coherence"}, {"rule": ["adam"]}, {"decay": 0.0}, {"floor": "much"}, {"rate": []}):
@@ -93,8 +93,8 @@ def test_scale_free_rules_alone_have_a_yardstick():
 
 
 def test_selfplay_is_judged_by_noise(tmp_path):
-    run = gather(selfplay_run(tmp_path / "run", 60), [])
-    sure = certainty_of_selfplay(run.comparison, run.settings, run.history)
+    run = read_run(selfplay_run(tmp_path / "run", 60), [])
+    sure = significance_of_selfplay(run.comparison, run.settings, run.history)
     change, noise = np.abs(run.comparison.change[0]), sure.noise[-1]
     assert 30 < noise < 60
     assert (sure.marks == np.where(change == 0, "", np.where(change > noise, SURE, NOISE))).all()

@@ -1,4 +1,4 @@
-"""Numbers as the page writes them. What is missing is a dash."""
+"""Format numbers for the page; missing values are dashes."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def known(value: object) -> bool:
-    """Whether it is a finite number."""
+    """Whether a value is a finite number."""
     return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
 
 
 def number(value: object, digits: int = 1) -> str:
-    """With so many digits behind the point, groups of thousands and a true minus."""
+    """A number with this many decimals, groups of thousands and a true minus sign."""
     if not known(value):
         return MISSING
     return f"{round(value, digits) + 0.0:,.{digits}f}".replace("-", "−")
 
 
 def signed(value: object, digits: int = 1) -> str:
-    """With its sign; nothing for zero."""
+    """A number with its sign; empty for zero."""
     if not known(value):
         return MISSING
     text = f"{round(value, digits) + 0.0:+,.{digits}f}"
@@ -33,12 +33,12 @@ def signed(value: object, digits: int = 1) -> str:
 
 
 def whole(value: object) -> str:
-    """A count."""
+    """A number without decimals."""
     return number(value, 0)
 
 
 def short(value: object) -> str:
-    """Four digits, whatever the size."""
+    """A number with four significant digits."""
     if not known(value):
         return MISSING
     mantissa, _, exponent = f"{value:.4g}".replace("-", "−").partition("e")
@@ -49,27 +49,27 @@ def short(value: object) -> str:
 
 
 def counted(items: Sequence, one: str, many: str) -> str:
-    """How many of them there are, with their name."""
+    """The number of items with their name, singular or plural."""
     return f"{len(items):,} {one if len(items) == 1 else many}"
 
 
 def percent(value: object, digits: int = 1) -> str:
-    """A share."""
+    """A share in percent."""
     return number(100 * value, digits) + " %" if known(value) else MISSING
 
 
 def together(text: str) -> str:
-    """The same without places to break a line."""
+    """The same text without line breaks."""
     return text.replace(" ", "\u00a0")
 
 
 def coded(text: str) -> Markup:
-    """A sentence whose options of the command line are set as code, and do not break at their hyphens."""
+    """A sentence with command line options as code, so that they do not break at hyphens."""
     return Markup(re.sub(r"--[a-z][a-z-]*", r"<code>\g<0></code>", str(escape(text))))
 
 
 def outcome(value: object) -> str:
-    """Who won."""
+    """The outcome of a game in words."""
     if not known(value):
         return MISSING
     return "the first player won" if value > 0 else "the second player won" if value < 0 else "drawn"

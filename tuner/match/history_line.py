@@ -1,4 +1,4 @@
-"""A line of a match's history: a pair of games as JSON, with a checksum of itself and of the games that it speaks of."""
+"""A line of a match's history: a pair of games as JSON, with a checksum of the line and of its games."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import IO
 
 CHECK = "crc"
 BEGINNING = b'{"leg":'
-MOST_TORN = 1 << 16  # bytes: no line is as long
+MOST_TORN = 1 << 16  # bytes: all lines are shorter
 
 
 def _whole(value: object) -> bool:
@@ -35,7 +35,7 @@ NEEDED = ("leg", "pair", "outcomes", "plies", "ends")
 
 
 def encoded(line: dict, games: bytes) -> bytes:
-    """A line as it stands in the file; `games` are the texts that its place speaks of."""
+    """Encode a line for the file; `games` are the texts at its place in the file of games."""
     body = json.dumps(line, separators=(",", ":")).encode()
     return body[:-1] + _check(body, games)
 
@@ -45,13 +45,13 @@ def _check(body: bytes, games: bytes) -> bytes:
 
 
 def torn(raw: bytes) -> bool:
-    """Whether this is what a kill leaves of a line that was being written."""
+    """Whether this is the beginning of a line, as a kill leaves it."""
     return not raw.endswith(b"\n") and len(raw) < MOST_TORN and raw.startswith(BEGINNING[:len(raw)])
 
 
 def decoded(raw: bytes, games: IO[bytes] | None) -> dict:
-    """The line that stands in the file as `raw`. ValueError says what is wrong with it, or with its games in the file `games`;
-    lines of versions that wrote no checksum go unchecked."""
+    """Decode a line of the file; ValueError says what is wrong with it or with its games in the file `games`. Lines of versions
+    without checksums are not checked."""
     try:
         line = json.loads(raw)
     except (ValueError, RecursionError):
@@ -63,14 +63,14 @@ def decoded(raw: bytes, games: IO[bytes] | None) -> dict:
     if "at" in line and games is not None:
         begin, length = line["at"], sum(line["bytes"])
         if games.seek(0, 2) < begin + length:
-            raise ValueError(f"its games, {length:,} bytes from {begin:,} on, are not all there")
+            raise ValueError(f"its games, {length:,} bytes from {begin:,} on, are incomplete")
         games.seek(begin)
         text = games.read(length)
     if check is not None:
         written = f',"{CHECK}":{check}}}\n'.encode()
         body = raw.removesuffix(written) + b"}"
         if _check(body, text) != written:
-            raise ValueError("it or its games are not what was written")
+            raise ValueError("its checksum is wrong: the line or its games were changed")
     return line
 
 

@@ -1,4 +1,4 @@
-"""`findings.json`: what `tuner tune` found out beside the weights. Any part may be missing; what is there has to be whole."""
+"""Read `findings.json`, what `tuner tune` found out beside the weights: parts may be missing, but not incomplete."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from games.streams import InputError
-from tuner.report.shapes import COUNT, NUMBER, SCALAR, TEXT, WHOLE, YES, Each, Needed, require
+from tuner.report.schema import COUNT, NUMBER, SCALAR, TEXT, WHOLE, YES, Each, Needed, require
 
 FINDINGS = "findings.json"
 LARGEST = 64 << 20  # bytes
@@ -42,7 +42,7 @@ SHAPES = {
 
 
 def read_findings(folder: Path) -> dict:
-    """The findings of a run, {} if it has none; InputError where they are not what `tuner tune` writes."""
+    """Read the findings of a run, {} if it has none; InputError if `tuner tune` did not write them."""
     path = folder / FINDINGS
     try:
         if path.stat().st_size > LARGEST:
@@ -68,6 +68,6 @@ def _refuse(text: str) -> None:
 
 
 def without_null(found: dict) -> dict:
-    """The same without the keys that hold nothing, at the first two levels; but for what is known to be unknown."""
+    """The same without null values at the first two levels, except for results, where null means unknown."""
     return {key: {inner: one for inner, one in value.items() if one is not None or inner in ("results", "held_out_results")}
             if isinstance(value, dict) else value for key, value in found.items() if value is not None}

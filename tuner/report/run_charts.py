@@ -1,4 +1,4 @@
-"""Which charts the histories and findings of a run call for."""
+"""Make the charts of a run from its history and findings."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from collections.abc import Sequence
 import numpy as np
 
 from tuner.report.charts import Chart, Series, bar_chart, calibration_chart, line_chart, points_chart
+from tuner.report.formatting import percent, short, signed, whole
 from tuner.report.history import column, number
 from tuner.report.matches import Match
-from tuner.report.text import percent, short, signed, whole
 
 MOST_POINTS = 400  # of a line: more are averaged
-SMOOTH = 12  # a mean is over this part of a run
-# of self-play, and seldom looked at: key of the history, title, unit, whether it is a share
-WATCHED = (("duplicates", "Repeated games", "games of a batch", False),
-           ("static", "Leaves that are quiet", "share whose evaluation is the score", True),
-           ("squares", "Squared errors Σd²", "mean of a batch, value² of −1 to 1", False),
-           ("step", "Step", "centipawns a weight moved in a batch", False),
-           ("drift", "Drift", "centipawns a weight is from its start", False))
-UNIT_SPAN = 0.5  # of the first value: charts of values are at least so high to either side of the start
-LEAST_SPAN = 50.0  # centipawns, where the first value is less than 100
-ROOM = 1.1  # of a chart above its largest value
+SMOOTH = 12  # rolling means cover a 12th of a run
+# charts of self-play for diagnosis: key of the history, title, unit, whether it is a share
+WATCHED = (("duplicates", "Repeated games", "games per batch", False),
+           ("static", "Quiet leaves", "share whose evaluation equals the score", True),
+           ("squares", "Squared errors Σd²", "mean of a batch; values from −1 to 1", False),
+           ("step", "Step", "mean change per weight and batch, centipawns", False),
+           ("drift", "Drift", "mean change per weight since the start, centipawns", False))
+UNIT_SPAN = 0.5  # of the first value: least height of charts of values above and below the start
+LEAST_SPAN = 50.0  # centipawns, for a first value below 100
+ROOM = 1.1  # height of a chart in units of its largest value
 
 
 def learning_curves(history: list[dict]) -> list[Chart]:
@@ -36,16 +36,16 @@ def learning_curves(history: list[dict]) -> list[Chart]:
         series, said = [Series("learned", x, objective)], [f"The objective goes from {short(objective[0])} to "
                                                            f"{short(objective[-1])} in {short(x[-1])} {unit}s"
                                                            .replace("secondss", "seconds")]
-        if np.isfinite([held[0], held[-1]]).all():  # of large datasets the first alone is known
+        if np.isfinite([held[0], held[-1]]).all():  # for large datasets only the first is known
             series.append(Series("second", x, held))
             said.append(f"the held-out loss from {short(held[0])} to {short(held[-1])}")
-        charts.append(line_chart(title, unit, "mean loss of a position", series, "; ".join(said) + ".",
+        charts.append(line_chart(title, unit, "mean loss per position", series, "; ".join(said) + ".",
                                  whole=key == "iteration"))
     return charts
 
 
 def value_charts(values: dict) -> list[Chart]:
-    """The single numbers of the first term: one chart in centipawns for each stage, one in units of the first."""
+    """The single weights of the first term: one chart in centipawns for each stage, one in units of the first."""
     rows, charts = values["rows"], []
     for s, stage in enumerate(values["stages"]):
         entries = [row["stages"][s] for row in rows]
@@ -70,7 +70,7 @@ def value_charts(values: dict) -> list[Chart]:
 
 
 def calibration_charts(calibration: dict, y_label: str = "actual score") -> list[Chart]:
-    """Predicted scores against actual ones, or others, before and after."""
+    """Predicted scores against actual or search scores, before and after learning."""
     charts = []
     for key, title in (("before", "Before learning"), ("after", "After learning")):
         bins = [one for one in calibration.get(key) or [] if one["predicted"] is not None and one["actual"] is not None]
@@ -84,18 +84,18 @@ def calibration_charts(calibration: dict, y_label: str = "actual score") -> list
 
 
 def phase_chart(phases: list[float]) -> Chart | None:
-    """How many positions there are of each phase."""
+    """The number of positions of each phase."""
     counts = [0 if n is None else n for n in phases]
     if len(counts) < 2 or not any(counts):
         return None
     most = int(np.argmax(counts))
-    return bar_chart("Positions by phase", "phase, 0 at the end of a game", "positions", list(range(len(counts))), counts,
+    return bar_chart("Positions by phase", "phase, 0 in the endgame", "positions", list(range(len(counts))), counts,
                      f"{whole(sum(counts))} positions; most, {whole(counts[most])}, of phase {most}.")
 
 
 def moves_charts(history: list[dict], start: dict[str, float], noise: np.ndarray | None) -> list[Chart]:
-    """How far each value of the first term has moved from its start, over games: all with the same axes and in centipawns,
-    round the start as a line, with the band that noise alone would stay in."""
+    """Change of each value of the first term since the start, in centipawns over games, all with the same axes; the line at 0
+    is the start, the band around it the reach of pure noise."""
     games, moved = thinned(np.array(column(history, "games"))), {}
     for name, before in start.items():
         moved[name] = thinned(np.array([number(line["values"].get(name)) for line in history]) - before)
@@ -117,15 +117,15 @@ def moves_charts(history: list[dict], start: dict[str, float], noise: np.ndarray
 
 
 def health_charts(history: list[dict]) -> list[Chart]:
-    """Whether games stay healthy: how many are drawn or broken off, and how long they are."""
+    """Rates of draws and unfinished games, and the length of games."""
     games = thinned(np.array(column(history, "games")))
     shares = [(kind, name, smoothed(column(history, key))) for kind, key, name in (
-        ("line", "draws", "drawn"), ("contrast", "broken_off", "broken off"))]
+        ("line", "draws", "drawn"), ("contrast", "broken_off", "unfinished"))]
     shares = [(kind, name, share) for kind, name, share in shares if np.isfinite(share).any()]
     charts = []
     if shares:
         said = "; ".join(f"{name}: from {percent(share[0])} to {percent(share[-1])}" for _, name, share in shares)
-        charts.append(line_chart("Drawn and broken off", "games", "share of games", [
+        charts.append(line_chart("Drawn and unfinished games", "games", "share of games", [
             Series(kind, games, share) for kind, _, share in shares], said + ".", percent=True, limits=(0.0, 1.0)))
     plies = column(history, "plies")
     if np.isfinite(plies).any():
@@ -134,14 +134,14 @@ def health_charts(history: list[dict]) -> list[Chart]:
 
 
 def watched_charts(history: list[dict]) -> list[Chart]:
-    """The rest of what is written down about learning."""
+    """The other columns of the history of self-play."""
     games = thinned(np.array(column(history, "games")))
     return [_watched(games, column(history, key), title, unit, share)
             for key, title, unit, share in WATCHED if np.isfinite(column(history, key)).any()]
 
 
 def _watched(games: np.ndarray, values: Sequence[float], title: str, unit: str, share: bool) -> Chart:
-    """A thin line of what was, and a thick one of its mean over a part of the run; the axis begins at 0."""
+    """A thin line of the values and a thick line of their rolling mean; the axis begins at 0."""
     y, smooth = thinned(np.asarray(values, float)), smoothed(values)
     write = percent if share else short
     said = f"From {write(float(smooth[0]))} to {write(float(smooth[-1]))} after {whole(float(games[-1]))} games."
@@ -151,13 +151,13 @@ def _watched(games: np.ndarray, values: Sequence[float], title: str, unit: str, 
 
 
 def smoothed(values: Sequence[float]) -> np.ndarray:
-    """Means over a part of the run."""
+    """Rolling means of the thinned values."""
     y = thinned(np.asarray(values, float))
     return rolling_mean(y, len(y) // SMOOTH)
 
 
 def thinned(values: np.ndarray) -> np.ndarray:
-    """At most MOST_POINTS values: means of neighbours where there are more."""
+    """At most MOST_POINTS values; longer series are averaged in blocks."""
     if len(values) <= MOST_POINTS:
         return values
     edges = np.linspace(0, len(values), MOST_POINTS + 1).round().astype(int)
@@ -188,7 +188,7 @@ def elo_curve(points: list[dict]) -> Chart | None:
 
 
 def match_charts(match: Match) -> list[Chart]:
-    """How a match went: Elo with its interval, LLR between its bounds, and pairs by their result."""
+    """The course of a match: Elo with its interval, LLR between its bounds, and pairs by result."""
     charts = []
     usable = [line for line in match.running if all(map(math.isfinite, line[1:4]))]
     if len(usable) > 1:
@@ -210,7 +210,7 @@ def match_charts(match: Match) -> list[Chart]:
 
 
 def _late_limits(low: Sequence[float], high: Sequence[float]) -> tuple[float, float]:
-    """Limits of y that leave out the first few games, when anything was possible."""
+    """Limits of y that ignore the first fifth of the games, whose intervals are wide."""
     late = slice(len(low) // 5, None)
     least, most = min(*low[late], 0.0), max(*high[late], 0.0)
     margin = 0.05 * (most - least)

@@ -1,4 +1,4 @@
-"""A run folder as plain data: nothing in it is changed, and what cannot be read is told in one line."""
+"""Read a run folder as plain data, without changing it; damage is an error of one line."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ from games.streams import InputError
 from tuner.engine.loading import make_layout, parameter_path
 from tuner.io.run_folder import CONFIG, HISTORY, read_plain
 from tuner.parameters.diff import Comparison, compare
-from tuner.parameters.parameters import Parameters, game_of, read_parameters, tapered, untapered
-from tuner.report.findings import read_findings
+from tuner.parameters.parameters import Parameters, tapered, untapered
+from tuner.parameters.reader import game_of, read_parameters
+from tuner.report.findings_file import read_findings
 from tuner.report.history import read_history
 from tuner.report.matches import Match, read_match
-from tuner.report.shapes import COUNT, MAYBE, NUMBER, Each, Needed
+from tuner.report.schema import COUNT, MAYBE, NUMBER, Each, Needed
 
 TUNE, SELFPLAY, MATCH = "tune", "selfplay", "match"
 START, LEARNED = "start.yaml", "params.yaml"
@@ -27,8 +28,8 @@ LINES = {  # of the history of each kind
 
 @dataclass(frozen=True)
 class Run:
-    """A run folder. `settings` are the options of its command; `started` says where the initial values come from if not
-    from the folder. A match has neither parameters nor findings, and is itself the first of `matches`."""
+    """A run folder. `settings` are the options of its command, `started` is the source of the initial values if the folder
+    has none. A match has neither parameters nor findings, and is itself the first of `matches`."""
 
     folder: Path
     kind: str
@@ -51,8 +52,8 @@ class Run:
         return self.comparison.files[1] if self.comparison else None
 
 
-def gather(folder: Path, match_folders: list[Path]) -> Run:
-    """Everything that a page shows; InputError for a folder that holds no run, and for files that are damaged."""
+def read_run(folder: Path, match_folders: list[Path]) -> Run:
+    """Read everything that a page shows; InputError for a folder without a run and for damaged files."""
     config = settings_of(folder)
     kind = next((kind for kind in (MATCH, SELFPLAY, TUNE) if isinstance(config.get(kind), dict)), None)
     if kind is None and isinstance(config.get("options"), dict):
@@ -79,7 +80,7 @@ def gather(folder: Path, match_folders: list[Path]) -> Run:
 
 
 def settings_of(folder: Path) -> dict:
-    """The settings of whatever run is in a folder."""
+    """The settings of the run in a folder, of whatever command."""
     try:
         plain = read_plain(folder / CONFIG)
     except (FileNotFoundError, NotADirectoryError):
@@ -98,7 +99,7 @@ def _parameters(path: Path, terms: list[str]) -> Parameters:
 
 
 def _initial(folder: Path, start: str, learned: Parameters, terms: list[str]) -> tuple[Parameters, str]:
-    """The values before, with the stages of those after; and, if they are not of the folder, a name for where they are."""
+    """The initial values, with the stages of the learned ones; and their source if the folder has none, else an empty text."""
     path, started = folder / START, ""
     if not path.exists():
         try:
@@ -106,7 +107,7 @@ def _initial(folder: Path, start: str, learned: Parameters, terms: list[str]) ->
         except InputError:
             path = Path(start or START)
         if not path.exists():
-            raise InputError(f"{folder / START}: no such file, and {start or 'a start'} is not to be found either")
+            raise InputError(f"{folder / START}: no such file, and {start or 'a start'} does not exist either")
     initial = read_parameters(path, learned.layout, learned.game, add_missing=True)
     if initial.stages != learned.stages:
         initial = untapered(initial) if len(learned.stages) == 1 else tapered(initial, learned.stages)

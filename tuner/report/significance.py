@@ -1,4 +1,4 @@
-"""How sure each change is: by its standard error if there are any, else by what noise alone does to weights in self-play."""
+"""Which changes are significant: by standard errors if known, otherwise by the effect of pure noise on self-play."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ import numpy as np
 
 from tuner.fit.learners.rules import RULES
 from tuner.parameters.diff import Comparison, errors_used
-from tuner.report.text import known, number, whole
+from tuner.report.formatting import known, number, whole
 from tuner.selfplay.learner import kept_share, learning_rate
 from tuner.selfplay.settings import Settings
 
-SURE, CHANCE, UNIDENTIFIED, HELD, NOISE, UNKNOWN = "yes", "no", "not identified", "held", "may be noise", ""
-SCALE_FREE = ("adam", "adagrad")  # rules whose steps do not depend on the size of gradients: noise of any size does the same
+SURE, CHANCE, UNIDENTIFIED, HELD, NOISE, UNKNOWN = "yes", "no", "not identified", "held constant", "may be noise", ""
+SCALE_FREE = ("adam", "adagrad")  # rules whose steps do not depend on the size of gradients, nor on that of noise
 WALKS, SEED = 1000, 1
-SHARE = 95  # percent of the walks that stay within the yardstick
+SHARE = 95  # percent of the random walks that stay within the limit
 MOST_BATCHES = 50_000
 
 
 @dataclass(frozen=True)
-class Certainty:
-    """`marks` (stages, columns): one of the texts above for each change. `sentence` and `detail` say what they were judged by.
-    `noise` (batches,): centipawns that noise alone reaches after each batch of self-play; None where nobody knows."""
+class Significance:
+    """`marks` (stages, columns): one of the texts above for each change. `sentence` and `detail` explain the criterion.
+    `noise` (batches,): centipawns that pure noise reaches after each batch of self-play, None if unknown."""
 
     marks: np.ndarray
     sentence: str
@@ -32,12 +32,12 @@ class Certainty:
 
     @property
     def judged(self) -> bool:
-        """Whether anything is known of chance."""
+        """Whether a criterion is known."""
         return bool((self.marks != UNKNOWN).any())
 
 
-def certainty_of(found: Comparison) -> Certainty:
-    """By standard errors, as `tuner diff` judges changes; unknown throughout where there are none."""
+def significance_of(found: Comparison) -> Significance:
+    """Judge changes by their standard errors, as `tuner diff` does; all are unknown without standard errors."""
     marks = np.full(found.change[0].shape, UNKNOWN, dtype=object)
     evidence = found.evidence
     if found.known[0]:
@@ -47,35 +47,39 @@ def certainty_of(found: Comparison) -> Certainty:
         marks[evidence.error[0] == 0] = HELD
     said = "".join(f"{line[0].upper()}{line[1:]}. " for line in errors_used(found)).rstrip()
     if not found.known[0]:
-        return Certainty(marks, said)
+        return Significance(marks, said)
     tested, beyond, kept = (int(array.sum()) for array in (evidence.tested, evidence.significant, evidence.supported))
-    return Certainty(marks, f"{whole(beyond)} of {whole(tested)} changes are beyond their 95 % interval (by chance alone, up to "
-                     f"{whole(0.05 * tested)}); {whole(kept)} remain at a false discovery rate of 5 %.", said)
+    return Significance(
+        marks, f"{whole(beyond)} of {whole(tested)} changes are significant at the 5 % level (by chance alone, up to "
+        f"{whole(0.05 * tested)}); {whole(kept)} remain at a false discovery rate of 5 %.", said)
 
 
-def certainty_of_selfplay(found: Comparison, settings: Mapping, history: list[dict]) -> Certainty:
-    """Self-play gives no standard errors; the yardstick is what the run's update rule makes of noise."""
+def significance_of_selfplay(found: Comparison, settings: Mapping, history: list[dict]) -> Significance:
+    """Judge changes of self-play, which gives no standard errors, by what the update rule of the run makes of pure noise."""
     if found.known[0]:
-        return certainty_of(found)
+        return significance_of(found)
     games = whole(history[-1]["games"]) if history else "0"
     noise = noise_of(settings, len(history))
     marks = np.full(found.change[0].shape, UNKNOWN, dtype=object)
     if noise is None:
-        return Certainty(marks, f"{games} games of self-play give no standard errors: any of these differences may be noise.")
+        return Significance(
+            marks, f"Self-play gives no standard errors: after {games} games, any of these differences may be noise.")
     change = np.abs(found.change[0])
     marks[:] = np.where(change > noise[-1], SURE, NOISE)
     marks[change == 0] = UNKNOWN
     larger, moved = int((marks == SURE).sum()), int((change > 0).sum())
-    return Certainty(
-        marks, f"{games} games of self-play give no standard errors; differences below about {number(noise[-1], 0)} centipawns "
-        f"may be noise.", f"If each batch of games pushed a weight at random, its learning rate would keep it within that in "
-        f"{SHARE} % of cases; {whole(larger)} of {whole(moved)} differences are larger (by chance alone, up to "
+    return Significance(
+        marks, f"Self-play gives no standard errors: after {games} games, differences below about {number(noise[-1], 0)} "
+        f"centipawns may be noise.",
+        f"If the gradients were nothing but noise, {SHARE} % of the weights would stay within this limit; "
+        f"{whole(larger)} of {whole(moved)} differences are larger (by chance alone, up to "
         f"{whole((100 - SHARE) / 100 * moved)}).", noise)
 
 
 def noise_of(settings: Mapping, batches: int) -> np.ndarray | None:
-    """(batches,) centipawns within which 95 % of the playing weights are after each batch, if gradients are independent noise
-    with mean zero; None for rules that depend on the size of gradients. Evaluations that pull weights back make it less."""
+    """(batches,) centipawns within which 95 % of the averaged weights are after each batch if gradients are independent noise
+    with mean zero; None for rules that depend on the size of gradients. Real gradients pull weights back, so this is an upper
+    limit."""
     if settings.get("rule") not in SCALE_FREE or not 0 < batches <= MOST_BATCHES:
         return None
     if not all(known(settings.get(name)) for name in ("decay", "floor", "average")) or settings["decay"] <= 0 or not (

@@ -1,4 +1,4 @@
-"""What plain data from a file has to look like before a page is made of it: wrong data is an InputError with its place."""
+"""Check plain data from files against a schema: wrong data is an InputError that names its place."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from typing import Any
 
 from games.streams import InputError
 
-LARGEST = 1e15  # no number of a run is larger; beyond, a chart has no axis
+LARGEST = 1e15  # no number of a run is larger; charts fail beyond
 
 Shape = Any  # a Kind, a mapping of keys to shapes, or a list of the one shape of its items
 
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of scalar: its name, and whether a value is one."""
+    """A kind of scalar: its name, and the test that a value passes."""
 
     name: str
     holds: Callable[[object], bool]
@@ -25,7 +25,7 @@ class Kind:
 
 @dataclass(frozen=True)
 class Needed:
-    """The shape of a key that has to be there, and may be null only if that is said."""
+    """The shape of a required key; `null`: its value may be null."""
 
     shape: Shape
     null: bool = False
@@ -33,14 +33,14 @@ class Needed:
 
 @dataclass(frozen=True)
 class Each:
-    """A mapping of any names to one shape."""
+    """A mapping of arbitrary names to values of one shape."""
 
     shape: Shape
 
 
 @dataclass(frozen=True)
 class Exactly:
-    """A list of so many items of one shape."""
+    """A list of `length` items of one shape."""
 
     shape: Shape
     length: int
@@ -55,7 +55,7 @@ def _finite(value: object) -> bool:
 
 
 NUMBER = Kind("a number", _finite)
-MAYBE = Kind("a number or NaN", _number)  # what is not known of a fit is NaN in its history
+MAYBE = Kind("a number or NaN", _number)  # unknown values of a fit are NaN in its history
 COUNT = Kind("a number of 0 or more", lambda value: _finite(value) and value >= 0)
 WHOLE = Kind("a whole number of 0 or more", lambda value: _finite(value) and value >= 0 and value == int(value))
 OUTCOME = Kind("-1, 0 or 1", lambda value: _finite(value) and value in (-1, 0, 1))
@@ -65,8 +65,8 @@ SCALAR = Kind("a number or a text", lambda value: _finite(value) or isinstance(v
 
 
 def require(place: str, value: object, shape: Shape, where: str) -> None:
-    """InputError that starts with `place` and names the part `where`, unless the value has the shape; null is nothing, and
-    keys that no shape names may be anything."""
+    """Raise an InputError that starts with `place` and names the part `where`, unless the value has the shape. Null passes
+    unless a key is required; keys that the shape does not name may have any value."""
     if isinstance(shape, Needed):
         if value is None and not shape.null:
             _fail(place, where, value, shape.shape.name if isinstance(shape.shape, Kind) else "an object")
@@ -100,7 +100,7 @@ def _fail(place: str, where: str, value: object, expected: str) -> None:
 
 
 def shown(value: object) -> str:
-    """A value in few words."""
+    """A value in a few words."""
     if isinstance(value, list):
         return f"a list of {len(value)}"
     return "an object" if isinstance(value, dict) else json.dumps(value)[:40]

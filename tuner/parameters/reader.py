@@ -1,0 +1,255 @@
+"""Read parameter files. Everything is checked, and errors name file and line."""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+import shlex
+import sys
+from pathlib import Path
+
+import numpy as np
+
+from games.record import available, find
+from games.streams import InputError
+from tuner.io.files import BUNDLED
+from tuner.io.text import one_line
+from tuner.parameters.checks import Checks, plain, shown
+from tuner.parameters.comments import comments_of
+from tuner.parameters.layout import Layout, Place
+from tuner.parameters.parameters import DEFAULT_SCALE, LARGEST_ERROR, LARGEST_SD, LARGEST_WEIGHT, SMALLEST_SD, UNKNOWN, Parameters
+from tuner.parameters.suggested import completing
+from tuner.parameters.yaml_tree import Node, read_source, read_tree
+
+NOTHING = (UNKNOWN, "null", "")
+KEYS = ("game", "scale", "stages", "terms", "weights", "fixed", "bounds", "prior", "standard_errors", "learned")
+LEARNED_NUMBERS = ("games", "positions", "held_out_games", "held_out_positions", "loss_before", "loss_after", "held_out_before",
+                   "held_out_after")
+
+_noted: set[str] = set()
+
+
+class _Reader(Checks):
+    """Turns the tree of one file into Parameters; errors name file and line."""
+
+    def __init__(self, path: Path, layout: Layout, game: str, add_missing: bool) -> None:
+        super().__init__(path)
+        self.layout, self.game, self.add_missing = layout, game, add_missing
+        self.missing: list[str] = []
+        self.notes: list[str] = []
+        self.is_error = False  # standard errors may be `~`, not negative, and larger than weights
+
+    def weight(self, node: Node, what: str) -> float:
+        if self.is_error and node.value == UNKNOWN:
+            return math.nan
+        value = self.number(node, what)
+        if self.is_error and not 0 <= value <= LARGEST_ERROR:
+            self.fail(node, f"the standard error of {what} is {node.value}, expected 0 to {LARGEST_ERROR:g}, or {UNKNOWN}")
+        if abs(value) > LARGEST_WEIGHT and not self.is_error:
+            self.fail(node, f"{what} is {node.value}, expected centipawns between {-LARGEST_WEIGHT:g} and {LARGEST_WEIGHT:g}")
+        return value
+
+    def array(self, node: Node, what: str, shape: tuple[int, ...]) -> np.ndarray:
+        """Read numbers of a shape; grids have their last row on top."""
+        if not shape:
+            return np.array(self.weight(node, what))
+        if not isinstance(node.value, list):
+            self.fail(node, f"{what} is {shown(node)}, the term declares a list of {shape[0]}")
+        if len(node.value) != shape[0]:
+            kind = "rows" if len(shape) > 1 else "numbers"
+            self.fail(node, f"{what} has {len(node.value)} {kind}, the term declares {shape[0]}")
+        rows = [self.array(item, what, shape[1:]) for item in node.value]
+        return np.array(rows[::-1] if len(shape) > 1 else rows)
+
+    def weights(self, node: Node, stages: tuple[str, ...], what: str) -> np.ndarray:
+        """Read the (stages, columns) numbers under `weights` or `standard_errors`."""
+        terms = self.mapping(node, what)
+        known: dict[str, dict[str, Place]] = {}
+        for place in self.layout.places:
+            known.setdefault(place.term, {})[place.name] = place
+        for name, term in terms.items():
+            if name not in known:
+                self.fail(term, f"unknown term {name!r}; known: {', '.join(known)} (a term of your own needs --terms FILE)")
+            for inner, value in self.mapping(term, name).items():
+                if inner not in known[name]:
+                    self.fail(value, f"unknown parameter {name}.{inner}; {name} has: {', '.join(known[name])}")
+        result = np.zeros((len(stages), self.layout.size))
+        for place in self.layout.places:
+            value = terms[place.term].value.get(place.name) if place.term in terms else None
+            if value is None:
+                self.missing.append(place.path)
+            elif len(stages) == 1:
+                result[0, place.columns] = self.array(value, place.path, place.shape).ravel()
+            else:
+                self._stages(value, place, stages, result)
+        if self.missing and not self.add_missing:
+            self.fail(node, f"{what} lacks {listed(self.missing)}; `{completing(self.path, self.layout)}` adds zeros")
+        return result
+
+    def term_files(self, node: Node | None, weights: Node) -> None:
+        """Check the files of terms: InputError if the weights need one that was not named, a note if one has changed."""
+        if node is None:
+            return
+        if not isinstance(node.value, list):
+            self.fail(node, f"terms is {shown(node)}, expected a list of {{file: ..., sha256: ...}}")
+        known = {place.term for place in self.layout.places}
+        lacking = isinstance(weights.value, dict) and any(name not in known for name in weights.value)
+        given = {os.path.basename(file): sha256 for file, sha256 in self.layout.files}
+        for item in node.value:
+            entries = self.mapping(item, "an entry of terms")
+            file, sha256 = (entries[key].value if key in entries else None for key in ("file", "sha256"))
+            if set(entries) != {"file", "sha256"} or not isinstance(file, str) or not file or not (
+                    isinstance(sha256, str) and re.fullmatch("[0-9a-f]{64}", sha256)):
+                self.fail(item, "an entry of terms is not {file: ..., sha256: ...} with a path and 64 hexadecimal digits")
+            if sha256 in given.values():
+                continue
+            if os.path.basename(file) in given:
+                self.notes.append(f"{self.path}:{item.line}: {os.path.basename(file)} has changed since this file was "
+                                  "written: its terms may count differently")
+            elif lacking:
+                here = os.path.relpath(self.path.parent / file)
+                found = here if os.path.exists(here) else file
+                gone = "" if os.path.exists(found) else " (which does not exist)"
+                self.fail(item, f"has weights of the terms in {os.path.basename(file)}; add --terms {shlex.quote(found)}{gone}")
+
+    def learned(self, node: Node | None) -> dict:
+        """Read `learned` as plain data; the entries that are used have the right types."""
+        if node is None:
+            return {}
+        for key, value in self.mapping(node, "learned").items():
+            if key in LEARNED_NUMBERS and value.value not in NOTHING:
+                self.number(value, f"{key} of learned")
+                if key == "held_out_after" and "held_out_before" not in node.value:
+                    self.fail(value, "learned has held_out_after without held_out_before, expected both")
+            if key in ("data", "ratios") and not (isinstance(value.value, list) and all(
+                    isinstance(item.value, dict) for item in value.value)):
+                self.fail(value, f"{key} of learned is {shown(value)}, expected a list of mappings")
+        return plain(node)
+
+    def _stages(self, node: Node, place: Place, stages: tuple[str, ...], result: np.ndarray) -> None:
+        entries = self.mapping(node, place.path)
+        for stage, value in entries.items():
+            if stage not in stages:
+                self.fail(value, f"unknown stage {place.path}.{stage}; the stages are {', '.join(stages)}")
+        for s, stage in enumerate(stages):
+            if stage not in entries:
+                self.fail(node, f"{place.path} lacks the stage {stage}")
+            result[s, place.columns] = self.array(entries[stage], f"{place.path}.{stage}", place.shape).ravel()
+
+    def names(self, node: Node | None, what: str, stages: tuple[str, ...]) -> tuple[str, ...]:
+        if node is None:
+            return ()
+        items = node.value if isinstance(node.value, list) else [node]
+        for item in items:
+            self.name(item, what, stages)
+        return tuple(item.value for item in items)
+
+    def name(self, node: Node, what: str, stages: tuple[str, ...], text: str | None = None) -> None:
+        text = node.value if text is None else text
+        if not isinstance(text, str) or not self.layout.matching(text, stages).any():
+            self.fail(node, f"{what}: {shown(node) if not isinstance(text, str) else repr(text)} names no parameter")
+
+    def bounds(self, node: Node | None, stages: tuple[str, ...]) -> tuple:
+        found = []
+        for name, value in (self.mapping(node, "bounds") if node else {}).items():
+            self.name(value, "bounds", stages, name)
+            if not isinstance(value.value, list) or len(value.value) != 2:
+                self.fail(value, f"bounds of {name} are {shown(value)}, expected [low, high]")
+            low, high = (self.weight(item, f"a bound of {name}") for item in value.value)
+            if not low < high:
+                self.fail(value, f"bounds of {name} are [{low:g}, {high:g}], expected low < high")
+            found.append((name, (low, high)))
+        return tuple(found)
+
+    def prior(self, node: Node | None, stages: tuple[str, ...]) -> tuple:
+        found = []
+        for name, value in (self.mapping(node, "prior") if node else {}).items():
+            self.name(value, "prior", stages, name)
+            entries = self.mapping(value, f"prior of {name}")
+            for key, inner in entries.items():
+                if key not in ("mean", "sd"):
+                    self.fail(inner, f"unknown key {key!r} in the prior of {name}; expected mean, sd")
+            if "sd" not in entries:
+                self.fail(value, f"prior of {name} lacks sd, the standard deviation in centipawns")
+            sd = self.number(entries["sd"], f"sd of the prior of {name}")
+            if not SMALLEST_SD <= sd <= LARGEST_SD:
+                self.fail(entries["sd"], f"sd of the prior of {name} is {sd:g}, expected centipawns between {SMALLEST_SD:g} "
+                          f"and {LARGEST_SD:g}")
+            mean = self.weight(entries["mean"], f"mean of the prior of {name}") if "mean" in entries else None
+            found.append((name, (mean, sd)))
+        return tuple(found)
+
+    def read(self) -> Parameters:
+        source = read_source(self.path)
+        root = source.root
+        top = self.mapping(root, "the file")
+        for key, node in top.items():
+            if key not in KEYS:
+                self.fail(node, f"unknown key {key!r}; expected {', '.join(KEYS)}")
+        if "game" not in top or top["game"].value != self.game:
+            node = top.get("game", root)
+            self.fail(node, f"game is {shown(node) if 'game' in top else 'missing'}, expected {self.game}")
+        stages_node = top.get("stages")
+        if stages_node is None or not isinstance(stages_node.value, list) or len(stages_node.value) not in (1, 2):
+            self.fail(stages_node or root, "stages is missing or not a list of one or two names, such as [mg, eg]")
+        for item in stages_node.value:
+            if not isinstance(item.value, str) or not item.value.isidentifier():
+                self.fail(item, f"a stage is {shown(item)}, expected a name such as mg")
+        stages = tuple(item.value for item in stages_node.value)
+        if len(set(stages)) != len(stages):
+            self.fail(stages_node, f"stages {list(stages)} repeat a name")
+        if len(stages) > 1 and stages != (expected := find(self.game).stages):
+            self.fail(stages_node, f"stages are {list(stages)}, expected {list(expected)} for {self.game}, or one name for all")
+        if "weights" not in top:
+            self.fail(root, "weights is missing")
+        self.term_files(top.get("terms"), top["weights"])
+        scale = self.number(top["scale"], "scale") if "scale" in top else DEFAULT_SCALE
+        if not 1e-6 < scale < 1:
+            self.fail(top["scale"], f"scale is {scale:g}, expected about {DEFAULT_SCALE} "
+                      "(the value of 100 centipawns is v = tanh(100 * scale))")
+        weights = self.weights(top["weights"], stages, "weights")
+        errors = None
+        if "standard_errors" in top:
+            missing, self.missing, self.is_error = self.missing, [], True
+            errors = self.weights(top["standard_errors"], stages, "standard_errors")
+            self.missing, self.is_error = missing, False
+        return Parameters(
+            self.game, self.layout, stages, weights, scale, self.names(top.get("fixed"), "fixed", stages),
+            self.bounds(top.get("bounds"), stages), self.prior(top.get("prior"), stages), errors,
+            self.learned(top.get("learned")), () if self.path.is_relative_to(BUNDLED) else comments_of(source))
+
+
+def listed(names: list[str], most: int = 4) -> str:
+    """The first names, and the number of the others."""
+    rest = len(names) - most
+    return ", ".join(names[:most]) + (f" and {rest} more" if rest > 0 else "")
+
+
+def read_parameters(path: Path, layout: Layout, game: str, add_missing: bool = False) -> Parameters:
+    """Read the parameters of a file; InputError names file and line. Notes go to standard error, each once."""
+    reader = _Reader(Path(path), layout, game, add_missing)
+    found = reader.read()
+    for note in reader.notes:
+        if note not in _noted:
+            print(one_line(note), file=sys.stderr)
+            _noted.add(note)
+    return found
+
+
+def game_of(path: Path) -> str:
+    """Read the game of a parameter file; InputError if it is missing or unknown."""
+    root = read_tree(Path(path))
+    if not isinstance(root.value, dict) or "game" not in root.value or not isinstance(root.value["game"].value, str):
+        raise InputError(f"{path}:{root.line}: game is missing, expected for example `game: chess`")
+    node = root.value["game"]
+    if node.value not in available():
+        raise InputError(f"{path}:{node.line}: unknown game {node.value!r}; available: {', '.join(available())}")
+    return node.value
+
+
+def missing_parameters(path: Path, layout: Layout, game: str) -> list[str]:
+    """Names of the parameters that the file lacks."""
+    reader = _Reader(Path(path), layout, game, True)
+    reader.read()
+    return reader.missing

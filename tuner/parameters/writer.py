@@ -1,0 +1,131 @@
+"""Write parameter files: tables as grids with the last row on top, all other parameters on one line."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import yaml
+
+from tuner.io.files import plain_text, replaced, unwritable
+from tuner.parameters.comments import OURS, Place, with_comments
+from tuner.parameters.parameters import LARGEST_ERROR, UNKNOWN, Parameters
+from tuner.parameters.reader import read_parameters
+
+
+def write_parameters(path: Path, p: Parameters) -> None:
+    """Write a parameter file under a temporary name, read it back, compare, and put it in place."""
+    path = Path(path)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as problem:
+        raise unwritable(path, problem) from None
+    with replaced(path) as temporary:
+        temporary.write_text(to_text(p, path.parent), encoding="utf-8")
+        back = read_parameters(temporary, p.layout, p.game)
+        if not np.allclose(back.weights, p.weights, rtol=0, atol=0.006):
+            raise AssertionError(f"{path}: the file does not read back as it was written")
+
+
+def to_text(p: Parameters, folder: Path | None = None) -> str:
+    """The parameters as YAML text, with their comments; paths of files of terms are relative to the folder."""
+    said = any(comment.place == OURS.place and comment.indent is None for comment in p.comments)
+    return "\n".join(with_comments(_lines(p, folder), p.comments if said else (*p.comments, OURS))) + "\n"
+
+
+def _lines(p: Parameters, folder: Path | None) -> Iterator[tuple[Place, str]]:
+    """The lines of the file, each with the place of its value."""
+    scale = f"{p.scale:.6g}"
+    if not 1e-6 < float(scale) < 1:  # rounded out of its range
+        scale = repr(float(p.scale))
+    yield ("game",), f"game: {p.game}"
+    yield ("scale",), f"scale: {scale}"
+    yield ("stages",), f"stages: [{', '.join(p.stages)}]"
+    if p.layout.files:
+        yield ("terms",), "terms:"
+        for file, sha256 in p.layout.files:
+            place = os.path.relpath(file, folder) if folder is not None else file
+            yield ("terms", os.path.basename(file)), f"  - {{file: {_quoted(place)}, sha256: {_quoted(sha256)}}}"
+    if p.fixed:
+        yield ("fixed",), "fixed: [" + ", ".join(_quoted(name) for name in p.fixed) + "]"
+    if p.bounds:
+        yield ("bounds",), "bounds:"
+        for name, (low, high) in p.bounds:
+            yield ("bounds", name), f"  {_quoted(name)}: [{_limit(low)}, {_limit(high)}]"
+    if p.prior:
+        yield ("prior",), "prior:"
+        for name, (mean, sd) in p.prior:
+            given = f"mean: {_limit(mean)}, " if mean is not None else ""
+            yield ("prior", name), f"  {_quoted(name)}: {{{given}sd: {_limit(sd)}}}"
+    yield from _block(p, "weights", p.weights)
+    if p.standard_errors is not None:
+        yield from _block(p, "standard_errors", p.standard_errors)
+    if p.learned:
+        yield ("learned",), "learned:"
+        for key, value in _writable(p.learned).items():
+            text = yaml.safe_dump({"learned": {key: value}}, sort_keys=False, allow_unicode=True, width=110)
+            yield ("learned", key), text.partition("\n")[2].rstrip()
+
+
+def _block(p: Parameters, name: str, numbers: np.ndarray) -> Iterator[tuple[Place, str]]:
+    yield (name,), f"{name}:"
+    term = None
+    for place in p.layout.places:
+        if place.term != term:
+            term = place.term
+            yield (name, term), f"  {term}:"
+        at = (name, term, place.name)
+        values = [numbers[s, place.columns].reshape(place.shape) for s in range(len(p.stages))]
+        if len(p.stages) == 1:
+            yield from _entry(at, f"    {place.name}:", values[0])
+        elif not place.shape:
+            inner = ", ".join(f"{stage}: {_number(float(v))}" for stage, v in zip(p.stages, values, strict=True))
+            yield at, f"    {place.name}: {{{inner}}}"
+        else:
+            yield at, f"    {place.name}:"
+            for stage, v in zip(p.stages, values, strict=True):
+                yield from _entry((*at, stage), f"      {stage}:", v)
+
+
+def _entry(place: Place, key: str, values: np.ndarray) -> Iterator[tuple[Place, str]]:
+    """A number or a list on the line of its key, a grid row by row below it with the last row on top."""
+    if values.ndim == 0:
+        yield place, f"{key} {_number(float(values))}"
+    elif values.ndim == 1:
+        yield place, f"{key} [{', '.join(_number(v) for v in values)}]"
+    else:
+        yield place, key
+        width, indent = max(len(_number(v)) for v in values.ravel()), " " * (len(key) - len(key.lstrip()) + 2)
+        for i, row in enumerate(values[::-1]):
+            yield (*place, i), f"{indent}- [{', '.join(_number(v).rjust(width) for v in row)}]"
+
+
+def _number(value: float) -> str:
+    if not abs(value) <= LARGEST_ERROR:
+        return UNKNOWN
+    text = f"{value:.2f}".rstrip("0").rstrip(".")
+    return "0" if text == "-0" else text
+
+
+def _quoted(text: str) -> str:
+    return yaml.safe_dump(plain_text(text), default_style='"', allow_unicode=True, width=1 << 20).strip()
+
+
+def _limit(value: float) -> str:
+    """A number with all its digits: after rounding, low might no longer be below high."""
+    text = f"{value:g}"
+    return text if float(text) == value else repr(float(value))
+
+
+def _writable(plain):
+    """Plain data that can be read back: file names that are not text are escaped, infinities and NaN are null."""
+    if isinstance(plain, dict):
+        return {_writable(key): _writable(value) for key, value in plain.items()}
+    if isinstance(plain, (list, tuple)):
+        return [_writable(value) for value in plain]
+    if isinstance(plain, float) and not math.isfinite(plain):
+        return None
+    return plain_text(plain) if isinstance(plain, str) else plain
