@@ -11,8 +11,8 @@ import sys
 from collections.abc import Sequence
 
 from tuner import __version__
+from tuner.commands.standard_streams import make_usable, trouble
 from tuner.io.interrupt import prompt_interrupts
-from tuner.io.standard_streams import make_usable, trouble
 from tuner.io.text import one_line
 
 # The matrices here are small: threads of a linear algebra library would spend more time waiting than working.
@@ -94,8 +94,11 @@ def _throw_output_away() -> None:
 def _perform(arguments: list[str]) -> int:
     command = next((word for word in arguments if word in COMMANDS), None)
     parsed = make_parser(command).parse_args(arguments)
+    parsed.words = arguments
     from games.streams import InputError
+    from tuner.commands.display import show_warnings
 
+    show_warnings()
     try:
         result = parsed.perform(parsed)
         if parsed.json:

@@ -32,15 +32,15 @@ def run(arguments: argparse.Namespace) -> dict:
 
     from games.streams import InputError
     from tuner.bench import Workload, met
+    from tuner.commands.display import TerminalDisplay, output_console
     from tuner.engine.engine import SAMPLES
-    from tuner.io.progress import Display
     from tuner.io.tables import show_table
 
     games = Path(arguments.games) if arguments.games else SAMPLES
     if not games.exists():
         raise InputError(f"{games}: no such file")
     lines = []
-    with tempfile.TemporaryDirectory(prefix="evaltune-") as folder, Display() as display:
+    with tempfile.TemporaryDirectory(prefix="evaltune-") as folder, TerminalDisplay() as display:
         for name in arguments.rows or ORDINARY:
             display.begin(f"measuring {name}")
             module, function = ROWS[name]
@@ -49,7 +49,7 @@ def run(arguments: argparse.Namespace) -> dict:
     result = {"machine": platform.processor() or platform.machine(), "python": platform.python_version(),
               "games": games.name, "rows": [{**line, "met": met(line)} for line in lines]}
     if not arguments.json:
-        show_table("speed", ["", "value", "unit", "wanted", "met", "reference", "its value", "ratio"],
+        show_table(output_console(), "speed", ["", "value", "unit", "wanted", "met", "reference", "its value", "ratio"],
                    [_cells(line) for line in result["rows"]])
     return result
 

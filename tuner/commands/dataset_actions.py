@@ -8,6 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from games.streams import InputError
+from tuner.commands.display import TerminalDisplay, output_console
 from tuner.commands.options import read_options
 from tuner.datasets.dataset import open_dataset, require_replaceable
 from tuner.datasets.split import split_games
@@ -16,7 +17,6 @@ from tuner.engine.engine import load_engine, quiescence_of
 from tuner.ingest import sources as parts
 from tuner.ingest.build import build as build_dataset
 from tuner.io.files import QUIESCENCE
-from tuner.io.progress import Display
 from tuner.io.tables import show_table
 from tuner.parameters.layout import Place
 from tuner.tuning.result import report_line
@@ -27,7 +27,7 @@ def build(sources: list[str], arguments: argparse.Namespace) -> dict:
     target = Path(arguments.output[0])
     require_replaceable(target, (*sources, arguments.params, arguments.quiescence, *arguments.terms))
     engine, _ = load_engine(arguments.params, arguments.terms, add_missing=True)
-    with Display() as display:
+    with TerminalDisplay() as display:
         display.begin("reading")
         data, report = build_dataset(engine, sources, target, read_options(arguments),
                                      quiescence_of(engine, arguments.quiescence or QUIESCENCE), display.note, display.reading)
@@ -46,12 +46,13 @@ def inspect(sources: list[str], arguments: argparse.Namespace) -> dict:
     summary = {"dataset": sources[0], "sources": data.manifest["sources"], "options": data.manifest["options"],
                **summarise(data, layout)}
     if not arguments.json:
+        console = output_console()
         print(f"{sources[0]}: {data.manifest['game']}, from {', '.join(s['file'] for s in data.manifest['sources'])}")
         print("\n".join("  " + line for line in summary_lines(summary)) + "\n")
-        show_table("results by phase", ["phase", "positions", "win %", "draw %", "loss %"], [
+        show_table(console, "results by phase", ["phase", "positions", "win %", "draw %", "loss %"], [
             [f"{low}-{high}", f"{part['positions']:,}", *(f"{100 * share:.1f}" for share in part["results"])]
             for part in summary["results_by_phase"] for low, high in [part["phase"]]])
-        show_table("how often parameters apply", ["parameter", "numbers", "positions", "rarest number", "never"], [
+        show_table(console, "how often parameters apply", ["parameter", "numbers", "positions", "rarest number", "never"], [
             _use_row(place, summary["use"]) for place in layout.places])
     return summary
 

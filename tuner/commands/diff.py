@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 
 from tuner.commands.options import add_term_options, count
 from tuner.io.text import one_line
@@ -33,6 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> dict:
     from games.streams import InputError
+    from tuner.commands.display import output_console, show_note
     from tuner.engine.engine import load_parameters, parameter_path
     from tuner.parameters.diff import compare, differences, errors_known
     from tuner.parameters.parameters import listed, missing_parameters
@@ -46,7 +46,7 @@ def run(arguments: argparse.Namespace) -> dict:
     files = [load_parameters(path, arguments.terms, add_missing=bool(arguments.terms)) for path in names]
     for name, p in zip(names, files, strict=True):
         if arguments.terms and (missing := missing_parameters(parameter_path(name), p.layout, p.game)):
-            print(one_line(f"{name} lacks {listed(missing)}, which count as 0"), file=sys.stderr)
+            show_note(f"{name} lacks {listed(missing)}, which count as 0")
     for name, p in zip(names[1:], files[1:], strict=True):
         if p.game != files[0].game:
             raise InputError(f"{name} is for {p.game}, but {names[0]} is for {files[0].game}")
@@ -69,5 +69,6 @@ def run(arguments: argparse.Namespace) -> dict:
         least = 0 if arguments.all else arguments.least
         if least is None:
             least = 0 if arguments.significant else LEAST
-        show(found, View(tuple(one_line(name) for name in names), least, arguments.significant, arguments.format == "markdown"))
+        view = View(tuple(one_line(name) for name in names), least, arguments.significant, arguments.format == "markdown")
+        show(output_console(), found, view)
     return result

@@ -31,6 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> dict:
     from games.streams import InputError
+    from tuner.commands.display import output_console
     from tuner.engine.engine import load_engine
     from tuner.engine.explain import explain, show
 
@@ -44,7 +45,7 @@ def run(arguments: argparse.Namespace) -> dict:
     result = explain(engine, parameters, words)
     if not arguments.json:
         print(engine.game.draw(words) + "\n")
-        show(result, arguments.all)
+        show(output_console(), result, arguments.all)
     return result
 
 

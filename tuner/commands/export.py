@@ -36,6 +36,7 @@ def run(arguments: argparse.Namespace) -> dict:
     from pathlib import Path
 
     from games.streams import InputError
+    from tuner.commands.display import show_note
     from tuner.engine.engine import load_parameters, parameter_path
     from tuner.export.numbers import heading, rounded, rounding_line
     from tuner.export.settings import json_text, spsa_text, uci_text
@@ -68,5 +69,5 @@ def run(arguments: argparse.Namespace) -> dict:
     # what the format or the pipe has no place for
     notes = heading(r, str(arguments.params), tables=False) if form == "spsa" else [rounding_line(r)] if output is None else []
     for note in notes:
-        print(note, file=sys.stderr)
+        show_note(note)
     return result

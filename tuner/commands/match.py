@@ -10,7 +10,7 @@ import argparse
 import os
 from pathlib import Path
 
-from tuner.commands.options import add_term_options, at_least_one, count, positive, require_nothing_else, tell
+from tuner.commands.options import add_term_options, at_least_one, command_text, count, positive, require_nothing_else, tell
 from tuner.parallel import processors
 
 EXAMPLE = """example:
@@ -79,16 +79,20 @@ def _time_control(text: str) -> tuple[float, float]:
 
 def run(arguments: argparse.Namespace) -> dict:
     from games.streams import InputError
+    from tuner.commands.display import TerminalDisplay
     from tuner.match import match
 
     ways = match.Ways(min(arguments.concurrency, 512), Path(arguments.pgn) if arguments.pgn else None)
     if arguments.resume is not None:
         require_nothing_else(arguments, add_arguments, KEPT)
-        outcome = match.resumed_match(Path(arguments.resume), ways)
+        with TerminalDisplay() as display:
+            outcome = match.resumed_match(Path(arguments.resume), ways, display)
     else:
         if arguments.a is None or arguments.b is None:
             raise InputError("match: expected two players, A and B, or --resume DIR; see tuner match --help")
-        outcome = match.new_match(_settings(arguments), Path(arguments.run) if arguments.run else None, ways)
+        settings, folder = _settings(arguments), Path(arguments.run) if arguments.run else None
+        with TerminalDisplay() as display:
+            outcome = match.new_match(settings, folder, ways, command_text(arguments), display)
     return tell(arguments, outcome.lines, outcome.plain, outcome.interrupted)
 
 

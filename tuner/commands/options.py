@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import shlex
 from collections.abc import Callable, Sequence
 
 from tuner.io.files import QUIESCENCE
@@ -135,6 +136,11 @@ def tell(arguments: argparse.Namespace, lines: Sequence[str], plain: dict, inter
             print(json.dumps(plain, indent=1, allow_nan=False))
         raise SystemExit(130)
     return plain
+
+
+def command_text(arguments: argparse.Namespace) -> str:
+    """The command as the user wrote it, which is kept beside what it makes."""
+    return "tuner " + shlex.join(arguments.words)
 
 
 def share(text: str) -> float:

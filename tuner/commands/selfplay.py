@@ -16,6 +16,7 @@ from tuner.commands.options import (
     add_term_options,
     at_least_one,
     between,
+    command_text,
     count,
     gradient_named,
     positive,
@@ -89,16 +90,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> dict:
+    from tuner.commands.display import TerminalDisplay
     from tuner.selfplay import run as selfplay
 
     output = Path(arguments.output) if arguments.output else None
     workers = min(arguments.workers, 512)
     if arguments.resume is not None:
         require_nothing_else(arguments, add_arguments, KEPT)
-        result = selfplay.resumed_run(Path(arguments.resume), workers, output, arguments.games)
+        with TerminalDisplay() as display:
+            result = selfplay.resumed_run(Path(arguments.resume), workers, output, arguments.games, display)
     else:
-        folder = Path(arguments.run) if arguments.run else selfplay.free_folder()
-        result = selfplay.new_run(_settings(arguments), folder, workers, output)
+        settings, folder = _settings(arguments), Path(arguments.run) if arguments.run else selfplay.free_folder()
+        with TerminalDisplay() as display:
+            result = selfplay.new_run(settings, folder, workers, output, command_text(arguments), display)
     return tell(arguments, result.lines, result.plain, result.interrupted)
 
 

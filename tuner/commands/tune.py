@@ -12,6 +12,7 @@ from tuner.commands.options import (
     add_term_options,
     at_least_one,
     between,
+    command_text,
     count,
     gradient_named,
     positive,
@@ -81,6 +82,7 @@ def _prior(text: str) -> float | str | None:
 
 def run(arguments: argparse.Namespace) -> dict:
     from games.streams import InputError
+    from tuner.commands.display import TerminalDisplay
     from tuner.tuning import run
     from tuner.tuning.options import TuneOptions
 
@@ -95,7 +97,8 @@ def run(arguments: argparse.Namespace) -> dict:
             untapered=arguments.untapered, intercept=not arguments.no_intercept, seed=arguments.seed,
             bootstrap=arguments.bootstrap, device=arguments.device, run=Path(arguments.run) if arguments.run else None)
     if arguments.dry_run:
-        result = run.dry_run(arguments.params, arguments.games, options)
+        with TerminalDisplay() as display:
+            result = run.dry_run(arguments.params, arguments.games, options, display)
         if not arguments.json:
             from tuner.diagnostics.dry_run import foresee_lines
 
@@ -103,7 +106,8 @@ def run(arguments: argparse.Namespace) -> dict:
         return result
     if arguments.output is None:
         raise InputError("-o OUT is missing: the parameter file to write; or ask for --dry-run")
-    result = run.tune(arguments.params, arguments.games, Path(arguments.output), options)
+    with TerminalDisplay() as display:
+        result = run.tune(arguments.params, arguments.games, Path(arguments.output), options, command_text(arguments), display)
     if not arguments.json:
         from tuner.tuning.result import result_lines
 

@@ -86,6 +86,13 @@ def errors_known(first: Parameters, other: Parameters) -> bool:
     return True
 
 
+def largest_supported(found: Comparison, most: int) -> list[tuple[int, int, int]]:
+    """The largest changes that the data support, at most so many: indices (file after the first, stage, column)."""
+    places = np.argwhere(found.evidence.supported)
+    sizes = np.abs(found.change[tuple(places.T)])
+    return [tuple(place) for place in places[np.argsort(-sizes, kind="stable")[:most]].tolist()]
+
+
 def errors_used(found: Comparison) -> list[str]:
     """Which errors the changes are judged by, in sentences."""
     first, *others = found.files

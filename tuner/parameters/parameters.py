@@ -6,11 +6,11 @@ piece. Reading checks everything, and an error names file and line.
 
 from __future__ import annotations
 
+import logging
 import math
 import os
 import re
 import shlex
-import sys
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -23,6 +23,7 @@ from tuner.io.text import one_line
 from tuner.parameters.layout import Layout, Place
 from tuner.parameters.yaml_tree import Node, read_tree
 
+LOG = logging.getLogger(__name__)
 DEFAULT_GAME = "chess"  # whose bundled files need no prefix
 DEFAULT_SCALE = 0.00255  # a pawn is worth tanh(0.255) = 0.25 (KnightCap, EXchess)
 LARGEST_WEIGHT = 20000.0
@@ -315,12 +316,12 @@ _noted: set[str] = set()
 
 
 def read_parameters(path: Path, layout: Layout, game: str, add_missing: bool = False) -> Parameters:
-    """The parameters of a file; InputError names file and line. What only has to be known is said on standard error, once."""
+    """The parameters of a file; InputError names file and line. What only has to be known is logged as a warning, once."""
     reader = _Reader(Path(path), layout, game, add_missing)
     found = reader.read()
     for note in reader.notes:
         if note not in _noted:
-            print(one_line(note), file=sys.stderr)
+            LOG.warning(one_line(note))
             _noted.add(note)
     return found
 

@@ -1,4 +1,4 @@
-"""The difference between parameter files as text: a headline, tables of single numbers, grids, and what the marks mean."""
+"""The difference between parameter files on a console: the largest changes, ratios, single numbers, grids, and notes."""
 
 from __future__ import annotations
 
@@ -7,13 +7,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from rich.console import Console
+from rich.text import Text
 
-from tuner.io.tables import console, number, show_table, side_by_side, signed
-from tuner.parameters.diff import Comparison, errors_used, on_board, percent, reach
+from tuner.io.tables import coloured, number, show_lines, show_table, side_by_side, signed
+from tuner.parameters.diff import Comparison, errors_used, largest_supported, on_board, percent, reach
 from tuner.parameters.headline import headline
 from tuner.parameters.layout import Place
 
 UNIDENTIFIED, UNSUPPORTED, MARK = "?", ".", "*"
+LARGEST = 20  # changes shown first
+Cell = str | Text
 
 
 @dataclass(frozen=True)
@@ -31,26 +35,49 @@ class View:
             f"{letter} = {name}" for letter, name in zip(string.ascii_uppercase, self.names, strict=False))
 
 
-def show(found: Comparison, view: View) -> None:
+def show(console: Console, found: Comparison, view: View) -> None:
     """Print the comparison."""
-    _headline(found, view)
+    _largest(console, found, view)
+    _headline(console, found, view)
     chosen = found.moved(view.least)
     if view.supported:
         chosen &= found.evidence.supported.any(axis=0)
-    hidden = _rows(found, view, chosen)
+    hidden = _rows(console, found, view, chosen)
     for place in found.places(True):
         for s, stage in enumerate(found.stages):
             if chosen[s, place.columns].any():
                 name = f"{place.path} {stage}"
-                print(f"**{name}**\n" if view.markdown else name)
-                print(side_by_side(_blocks(found, view, s, place), view.markdown) + "\n")
+                show_lines(console, f"**{name}**\n" if view.markdown else name,
+                           *side_by_side(_blocks(found, view, s, place), console.width, view.markdown), "")
     notes = _notes(found, view, hidden)
     if view.markdown:
         notes = [note.replace("\n ", "").replace(MARK, "\\" + MARK) + "\n" for note in notes]
-    print("\n".join(notes))
+    show_lines(console, *notes)
 
 
-def _headline(found: Comparison, view: View) -> None:
+def _largest(console: Console, found: Comparison, view: View) -> None:
+    """The largest changes that the data support, or one sentence where there are none."""
+    places = largest_supported(found, LARGEST)
+    tested, supported = int(found.evidence.tested.sum()), int(found.evidence.supported.sum())
+    if not places:
+        why = (errors_used(found)[0] if not any(found.known) else
+               f"the data support none of the {tested:,} changes: each may be chance" if tested else
+               "the standard errors test no change: every number was held or is not identified")
+        show_lines(console, why, "")
+        return
+    labels, rows = found.layout.labels(), []
+    for k, s, i in places:
+        name = f"{labels[i]} {found.stages[s]}" + ("" if found.is_pair else f", {string.ascii_uppercase[k + 1]}")
+        change, error = float(found.change[k, s, i]), float((found.evidence.reach * found.evidence.error)[k, s, i])
+        rows.append([name, number(float(found.files[0].weights[s, i])), number(float(found.files[k + 1].weights[s, i])),
+                     coloured(signed(change)), _error(error)])
+    ends = ["initial", "learned"] if found.is_pair else ["A", "other"]
+    count = f"the {len(rows)} largest of {supported:,} changes" if supported > len(rows) else (
+        f"all {supported} changes" if supported > 1 else "the one change")
+    show_table(console, f"{count} that the data support", ["", *ends, "change", "+/-"], rows, view.markdown)
+
+
+def _headline(console: Console, found: Comparison, view: View) -> None:
     """The single numbers of the first term, a column for each file."""
     lines = [headline(p) for p in found.files]
     if lines[0] is None or all(value["ratio"] is None for line in lines for value in line["values"]):
@@ -58,7 +85,7 @@ def _headline(found: Comparison, view: View) -> None:
     heads = ["initial", "learned"] if found.is_pair else string.ascii_uppercase[:len(lines)]
     mean = "" if len(found.stages) == 1 else f", mean of {' and '.join(found.stages)}"
     title = f"in units of {lines[0]['unit']}{mean}"
-    show_table(title if found.is_pair else f"{view.title}: {title}", ["", *heads], [
+    show_table(console, title if found.is_pair else f"{view.title}: {title}", ["", *heads], [
         [values[0]["parameter"], *(_ratio(value) for value in values)]
         for values in zip(*(line["values"] for line in lines), strict=True)], view.markdown)
 
@@ -68,35 +95,35 @@ def _ratio(value: dict) -> str:
     return number(value["ratio"], 2) + interval
 
 
-def _rows(found: Comparison, view: View, chosen: np.ndarray) -> int:
+def _rows(console: Console, found: Comparison, view: View, chosen: np.ndarray) -> int:
     """Print the single numbers; returns how many are hidden."""
     columns = [i for place in found.places(False) for i in range(place.first, place.first + place.size)]
     shown = [i for i in columns if chosen[:, i].any()]
     if not shown:
         what = "no change of a single number is supported by the games" if view.supported else (
             f"no single number moved by {view.least:g} centipawns or more")
-        print(f"{view.title}: {what}\n")
+        show_lines(console, f"{view.title}: {what}", "")
         return len(columns)
     stages, one_by_one = range(len(found.stages)), [[s] for s in range(len(found.stages))]
-    for group in [stages] if found.is_pair and not found.own_errors and _fits(found, view, shown) else one_by_one:
+    for group in [stages] if found.is_pair and not found.own_errors and _fits(console, found, view, shown) else one_by_one:
         heads, cells = _table(found, view, shown, group)
         title = view.title if len(group) == len(stages) else f"{view.title}: {found.stages[group[0]]}"
-        show_table(title, heads, cells, view.markdown, narrow=True)
+        show_table(console, title, heads, cells, view.markdown, narrow=True)
     return len(columns) - len(shown)
 
 
-def _table(found: Comparison, view: View, shown: Sequence[int], group: Sequence[int]) -> tuple[list[str], list[list[str]]]:
+def _table(found: Comparison, view: View, shown: Sequence[int], group: Sequence[int]) -> tuple[list[str], list[list[Cell]]]:
     """Headings and rows of the numbers in some stages, beside each other."""
     labels = found.layout.labels()
     heads = ["centipawns", *(head for s in group for head in _heads(found, s))]
     return heads, [[labels[i], *(cell for s in group for cell in _cells(found, view, s, i))] for i in shown]
 
 
-def _fits(found: Comparison, view: View, shown: Sequence[int]) -> bool:
+def _fits(console: Console, found: Comparison, view: View, shown: Sequence[int]) -> bool:
     """Whether the terminal has room for all stages beside each other."""
     heads, rows = _table(found, view, shown, range(len(found.stages)))
     width = sum(max(map(len, column)) + 1 for column in zip(heads, *rows, strict=True)) - 1
-    return view.markdown or width <= console().width
+    return view.markdown or width <= console.width
 
 
 def _heads(found: Comparison, s: int) -> list[str]:
@@ -112,7 +139,7 @@ def _heads(found: Comparison, s: int) -> list[str]:
     return heads
 
 
-def _cells(found: Comparison, view: View, s: int, i: int) -> list[str]:
+def _cells(found: Comparison, view: View, s: int, i: int) -> list[Cell]:
     """The cells of a number in a stage, as `_heads` names them."""
     values = [float(p.weights[s, i]) for p in found.files]
     errors = [None if p.standard_errors is None else reach(p) * float(p.standard_errors[s, i]) for p in found.files]
@@ -123,7 +150,8 @@ def _cells(found: Comparison, view: View, s: int, i: int) -> list[str]:
             middle = [UNSUPPORTED, ""]
         else:
             part = percent(values[0], change)
-            middle = [signed(change) + MARK * bool(marks[0, s, i]), (signed(part, 0) or "0") if signed(change) else ""]
+            middle = [coloured(signed(change) + MARK * bool(marks[0, s, i])),
+                      coloured((signed(part, 0) or "0") if signed(change) else "")]
         ends = [_error(error)] if found.known[0] else []
         if found.own_errors:
             return [number(values[0]), _error(errors[0]), number(values[1]), _error(errors[1]), *middle, *ends]
@@ -132,7 +160,7 @@ def _cells(found: Comparison, view: View, s: int, i: int) -> list[str]:
     for k, (value, error) in enumerate(zip(values[1:], errors[1:], strict=True)):
         dotted = view.supported and not marks[k, s, i]
         cells += [number(value), *([] if error is None else [_error(error)]),
-                  UNSUPPORTED if dotted else signed(float(found.change[k, s, i])) + MARK * bool(marks[k, s, i])]
+                  UNSUPPORTED if dotted else coloured(signed(float(found.change[k, s, i])) + MARK * bool(marks[k, s, i]))]
     return cells
 
 
@@ -147,11 +175,11 @@ def _error(error: float | None, digits: int = 1) -> str:
     return number(error, digits) if error >= 0.5 * 10**-digits else f"<{10**-digits:g}"
 
 
-def _blocks(found: Comparison, view: View, s: int, place: Place) -> list[tuple[str, list[list[str]]]]:
+def _blocks(found: Comparison, view: View, s: int, place: Place) -> list[tuple[str, list[list[Cell]]]]:
     """The grids of a table: initial, learned, change, error for two files; the values of each for more."""
     marks = found.evidence.supported if view.supported else found.evidence.significant
 
-    def grid(k: int, numbers: np.ndarray, text) -> list[list[str]]:
+    def grid(k: int, numbers: np.ndarray, text) -> list[list[Cell]]:
         """Cells by `text(number, marked)`; without those that are not supported, for files after the first."""
         pairs = zip(on_board(numbers, place), on_board(marks[max(k, 1) - 1, s], place), strict=True)
         return [[UNSUPPORTED if view.supported and k and not marked else text(value, bool(marked))
@@ -160,8 +188,8 @@ def _blocks(found: Comparison, view: View, s: int, place: Place) -> list[tuple[s
     def plain(value: float, marked: bool) -> str:
         return number(value, 0)
 
-    def moved(value: float, marked: bool) -> str:
-        return (signed(value, 0) or "0") + MARK * marked
+    def moved(value: float, marked: bool) -> Text:
+        return coloured((signed(value, 0) or "0") + MARK * marked)
 
     weights = [p.weights[s] for p in found.files]
     if found.is_pair:
@@ -189,7 +217,8 @@ def _notes(found: Comparison, view: View, hidden: int) -> list[str]:
     elif tested:
         notes.append(f"{MARK} more than {np.max(evidence.reach):.2f} standard errors: {int(evidence.significant.sum()):,} of "
                      f"{tested:,} changes; by chance up to {0.05 * tested:.0f}, see --significant")
-    notes += errors_used(found)
+    if any(found.known):  # else it was said first
+        notes += errors_used(found)
     if hidden and view.supported:
         notes.append(f"{hidden} single numbers are not shown; in tables {UNSUPPORTED} is a number without such a change")
     elif hidden:
