@@ -179,15 +179,15 @@ def test_significant_shows_what_the_data_support_and_nothing_else(learned):
     assert set(grids) == found == {f"{grid['parameter']} {grid['stage']}" for grid in said["grids"]}
     assert "piece_square.queen mg" not in grids and len(grids) > 3
     tested = int((after.standard_errors > 0).sum())
-    assert f"* {kept.sum():,} of {tested:,} changes are more than chance explains" in ran.out
+    assert f"* the data support {kept.sum():,} of {tested:,} changes" in ran.out
     assert "Benjamini-Hochberg" in ran.out
     assert (said["tested"], said["supported"], said["significant"]) == (tested, kept.sum(), beyond.sum())
 
 
 def test_files_without_errors_say_so_and_are_not_called_significant(learned):
     ran = done("diff", "classic", "pesto")
-    assert ran.out.startswith("none of the files has standard errors") and "+/-" not in ran.out
-    assert ran.out.count("none of the files has standard errors") == 1
+    assert ran.out.startswith("the files have no standard errors") and "+/-" not in ran.out
+    assert ran.out.count("the files have no standard errors") == 1
     assert not [cells for cells in cells_of(ran.out, " ").values() if any("*" in cell for cell in cells)]
     failed = tuner("diff", "classic", learned, "pesto", "--significant")
     assert failed.status == 2 and "pesto: no standard_errors" in failed.err and failed.err.count("\n") == 1
@@ -286,7 +286,7 @@ def test_a_difference_leaves_out_what_hardly_moved(learned):
         ran = done("diff", "classic", learned, "--least", least)
         expected = {row["parameter"] for row in rows if max(abs(row[stage]["change"]) for stage in STAGES) >= least}
         assert set(cells_of(ran.out, " ")) == expected
-        assert f"{len(rows) - len(expected)} numbers that moved by less than {least} cp are not shown" in ran.out
+        assert f"{len(rows) - len(expected)} numbers that moved by less than {least} centipawns are hidden" in ran.out
     assert "no single number moved" in done("diff", learned, learned).out
 
 

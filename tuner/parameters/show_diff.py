@@ -16,13 +16,12 @@ from tuner.parameters.headline import headline
 from tuner.parameters.layout import Place
 
 UNIDENTIFIED, UNSUPPORTED, MARK = "?", ".", "*"
-LARGEST = 20  # changes shown first
 Cell = str | Text
 
 
 @dataclass(frozen=True)
 class View:
-    """What to show: numbers that moved by `least` centipawns, of these only `supported` ones; `names` of the files."""
+    """What to show: numbers that moved by `least` centipawns or more, only `supported` ones if set; and the files' `names`."""
 
     names: tuple[str, ...]
     least: float
@@ -56,13 +55,13 @@ def show(console: Console, found: Comparison, view: View) -> None:
 
 
 def _largest(console: Console, found: Comparison, view: View) -> None:
-    """The largest changes that the data support, or one sentence where there are none."""
-    places = largest_supported(found, LARGEST)
+    """Print the largest changes that the data support, or one sentence if there are none."""
+    places = largest_supported(found)
     tested, supported = int(found.evidence.tested.sum()), int(found.evidence.supported.sum())
     if not places:
         why = (errors_used(found)[0] if not any(found.known) else
-               f"the data support none of the {tested:,} changes: each may be chance" if tested else
-               "the standard errors test no change: every number was held or is not identified")
+               f"the data support none of the {tested:,} changes: each may be due to chance" if tested else
+               "no change can be tested: every number was kept constant or is not identified")
         show_lines(console, why, "")
         return
     labels, rows = found.layout.labels(), []
@@ -78,7 +77,7 @@ def _largest(console: Console, found: Comparison, view: View) -> None:
 
 
 def _headline(console: Console, found: Comparison, view: View) -> None:
-    """The single numbers of the first term, a column for each file."""
+    """Print the ratios of the first term's numbers to the first of them, a column for each file."""
     lines = [headline(p) for p in found.files]
     if lines[0] is None or all(value["ratio"] is None for line in lines for value in line["values"]):
         return
@@ -96,11 +95,11 @@ def _ratio(value: dict) -> str:
 
 
 def _rows(console: Console, found: Comparison, view: View, chosen: np.ndarray) -> int:
-    """Print the single numbers; returns how many are hidden."""
+    """Print the single numbers; return how many are hidden."""
     columns = [i for place in found.places(False) for i in range(place.first, place.first + place.size)]
     shown = [i for i in columns if chosen[:, i].any()]
     if not shown:
-        what = "no change of a single number is supported by the games" if view.supported else (
+        what = "the data support no change of a single number" if view.supported else (
             f"no single number moved by {view.least:g} centipawns or more")
         show_lines(console, f"{view.title}: {what}", "")
         return len(columns)
@@ -113,21 +112,21 @@ def _rows(console: Console, found: Comparison, view: View, chosen: np.ndarray) -
 
 
 def _table(found: Comparison, view: View, shown: Sequence[int], group: Sequence[int]) -> tuple[list[str], list[list[Cell]]]:
-    """Headings and rows of the numbers in some stages, beside each other."""
+    """Return headings and rows of the numbers, with some stages side by side."""
     labels = found.layout.labels()
     heads = ["centipawns", *(head for s in group for head in _heads(found, s))]
     return heads, [[labels[i], *(cell for s in group for cell in _cells(found, view, s, i))] for i in shown]
 
 
 def _fits(console: Console, found: Comparison, view: View, shown: Sequence[int]) -> bool:
-    """Whether the terminal has room for all stages beside each other."""
+    """Whether the console has room for all stages side by side."""
     heads, rows = _table(found, view, shown, range(len(found.stages)))
     width = sum(max(map(len, column)) + 1 for column in zip(heads, *rows, strict=True)) - 1
     return view.markdown or width <= console.width
 
 
 def _heads(found: Comparison, s: int) -> list[str]:
-    """Headings of the cells that a stage has."""
+    """Return the headings of the cells of one stage."""
     first, *others = found.files
     if found.is_pair:
         ends = ["+/-"] if found.known[0] else []
@@ -140,7 +139,7 @@ def _heads(found: Comparison, s: int) -> list[str]:
 
 
 def _cells(found: Comparison, view: View, s: int, i: int) -> list[Cell]:
-    """The cells of a number in a stage, as `_heads` names them."""
+    """Return the cells of a number in one stage, in the order of `_heads`."""
     values = [float(p.weights[s, i]) for p in found.files]
     errors = [None if p.standard_errors is None else reach(p) * float(p.standard_errors[s, i]) for p in found.files]
     marks = found.evidence.supported if view.supported else found.evidence.significant
@@ -165,7 +164,7 @@ def _cells(found: Comparison, view: View, s: int, i: int) -> list[Cell]:
 
 
 def _error(error: float | None, digits: int = 1) -> str:
-    """Half of a 95 % interval."""
+    """Format half of a 95 % interval."""
     if error is None:
         return ""
     if np.isnan(error):
@@ -176,11 +175,11 @@ def _error(error: float | None, digits: int = 1) -> str:
 
 
 def _blocks(found: Comparison, view: View, s: int, place: Place) -> list[tuple[str, list[list[Cell]]]]:
-    """The grids of a table: initial, learned, change, error for two files; the values of each for more."""
+    """Return the grids of a table: initial, learned, change and error for two files; the values of each for more."""
     marks = found.evidence.supported if view.supported else found.evidence.significant
 
     def grid(k: int, numbers: np.ndarray, text) -> list[list[Cell]]:
-        """Cells by `text(number, marked)`; without those that are not supported, for files after the first."""
+        """Return cells by `text(number, marked)`; if only supported changes are shown, without the others of file k."""
         pairs = zip(on_board(numbers, place), on_board(marks[max(k, 1) - 1, s], place), strict=True)
         return [[UNSUPPORTED if view.supported and k and not marked else text(value, bool(marked))
                  for value, marked in zip(*pair, strict=True)] for pair in pairs]
@@ -205,22 +204,21 @@ def _blocks(found: Comparison, view: View, s: int, place: Place) -> list[tuple[s
 
 
 def _notes(found: Comparison, view: View, hidden: int) -> list[str]:
-    """What the marks mean, and what is not shown."""
+    """Return lines on what the marks mean and what is hidden."""
     evidence, notes = found.evidence, []
     tested = int(evidence.tested.sum())
     if any(p.standard_errors is not None for p in found.files):
-        notes.append(f"+/- is a 95 % interval; {UNIDENTIFIED} not identified: the games do not tell the number; held: not learnt")
+        notes.append(f"+/- is a 95 % interval; {UNIDENTIFIED}: not identified by the games; held: kept constant")
     if tested and view.supported:
-        notes.append(f"{MARK} {int(evidence.supported.sum()):,} of {tested:,} changes are more than chance explains; of such at "
-                     "most 5 % are false on average\n"
-                     "  (Benjamini-Hochberg over all identified numbers, two-sided normal p values)")
+        notes.append(f"{MARK} the data support {int(evidence.supported.sum()):,} of {tested:,} changes; of these at most 5 % are "
+                     "false on average\n  (Benjamini-Hochberg over all identified numbers, two-sided normal p values)")
     elif tested:
         notes.append(f"{MARK} more than {np.max(evidence.reach):.2f} standard errors: {int(evidence.significant.sum()):,} of "
-                     f"{tested:,} changes; by chance up to {0.05 * tested:.0f}, see --significant")
+                     f"{tested:,} changes, of which up to {0.05 * tested:.0f} by chance; see --significant")
     if any(found.known):  # else it was said first
         notes += errors_used(found)
     if hidden and view.supported:
-        notes.append(f"{hidden} single numbers are not shown; in tables {UNSUPPORTED} is a number without such a change")
+        notes.append(f"{hidden} single numbers are hidden; in tables {UNSUPPORTED} is a number without a supported change")
     elif hidden:
-        notes.append(f"{hidden} numbers that moved by less than {view.least:g} cp are not shown; --all shows all")
+        notes.append(f"{hidden} numbers that moved by less than {view.least:g} centipawns are hidden; --all shows them")
     return notes
