@@ -132,10 +132,10 @@ CASES = {
     # the output
     "tune classic good.pgn -o nowhere/out.yaml": "nowhere: no such folder to write out.yaml in; make it first",
     "tune classic good.pgn -o hollow": "hollow: is a folder, expected the name of a file to write",
-    "tune classic good.pgn -o good.pgn": "good.pgn: is read by this command and would be replaced; choose another name",
+    "tune classic good.pgn -o good.pgn": "good.pgn: is an input of this command and would be overwritten; choose another name",
     "tune classic good.pgn -o pipe": "pipe: is a device or a pipe, expected the name of a file to write",
     f"tune classic good.pgn -o {'x' * 300}": f"{'x' * 300}: cannot be written: File name too long; choose another place",
-    "tune classic good.pgn -o out.yaml --run notes.txt": "notes.txt: cannot be made a folder: File exists",
+    "tune classic good.pgn -o out.yaml --run notes.txt": "notes.txt: cannot create this folder: File exists",
     "dataset good.pgn -o notes.txt": "notes.txt: exists and is not a dataset; choose another name",
     "dataset good.pgn -o hollow": "hollow: exists and is not a dataset; choose another name",
     "dataset good.pgn -o notes.txt/out.ds": "notes.txt/out.ds: cannot be written: Not a directory",

@@ -319,8 +319,8 @@ def test_a_parameter_file_is_never_replaced_by_an_export(tmp_path):
     mine.write_bytes(parameter_path("classic").read_bytes())
     (tmp_path / "link.yaml").symlink_to(mine)
     bundled = parameter_path("classic").with_name("weights.h")
-    for output, said in ((mine, "is read by this command"), (tmp_path / "link.yaml", "is read by this command"),
-                         (bundled, "lies among the bundled parameter files")):
+    for output, said in ((mine, "is an input of this command"), (tmp_path / "link.yaml", "is an input of this command"),
+                         (bundled, "is in the folder of the bundled parameter files")):
         ran = tuner("export", mine, "--format", "c", "-o", output)
         assert ran.status == 2 and f"{output}: {said}" in ran.err and ran.err.count("\n") == 1
     assert mine.read_bytes() == parameter_path("classic").read_bytes() and not bundled.exists()

@@ -147,7 +147,7 @@ def test_the_same_game_is_learnt_from_once(tmp_path):
     ("selfplay --fixed * --run new", "every number is held"),
     ("selfplay --openings nonsense --run new", "--openings nonsense: neither a file nor a position"),
     ("selfplay --opponent uci:nobody --games 2 --run new", "nobody: no such program"),
-    ("selfplay --resume new", "new: holds no selfplay"),
+    ("selfplay --resume new", "new: contains no selfplay run"),
     ("selfplay --resume new --depth 3", "--depth: a resumed run keeps its settings; with --resume only"),
 ])
 def test_mistakes_are_told_in_one_line(tmp_path, monkeypatch, command, said):
@@ -159,7 +159,7 @@ def test_mistakes_are_told_in_one_line(tmp_path, monkeypatch, command, said):
 def test_a_folder_that_holds_a_run_is_not_begun_anew(tmp_path):
     done("selfplay", "--games", 4, *SHORT, "--run", tmp_path / "run")
     ran = tuner("selfplay", "--games", 4, *SHORT, "--run", tmp_path / "run")
-    assert ran.status == 2 and "holds a run already" in ran.err
+    assert ran.status == 2 and "contains a run already" in ran.err
     (tmp_path / "run" / "checkpoint.npz").write_bytes(b"PK nonsense")
     ran = tuner("selfplay", "--resume", tmp_path / "run")
     assert ran.status == 2 and "checkpoint.npz: damaged" in ran.err

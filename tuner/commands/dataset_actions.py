@@ -1,4 +1,4 @@
-"""What `tuner dataset` does: build, inspect, merge, split."""
+"""The actions of `tuner dataset`: build, inspect, merge, split."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tuner.tuning.result import report_line
 
 
 def build(sources: list[str], arguments: argparse.Namespace) -> dict:
-    """Games to a dataset."""
+    """Build a dataset from games."""
     target = Path(arguments.output[0])
     require_replaceable(target, (*sources, arguments.params, arguments.quiescence, *arguments.terms))
     engine, _ = load_engine(arguments.params, arguments.terms, add_missing=True)
@@ -40,7 +40,7 @@ def build(sources: list[str], arguments: argparse.Namespace) -> dict:
 
 
 def inspect(sources: list[str], arguments: argparse.Namespace) -> dict:
-    """What a dataset holds."""
+    """Summarise a dataset."""
     data = open_dataset(sources[0])
     layout = data.layout
     summary = {"dataset": sources[0], "sources": data.manifest["sources"], "options": data.manifest["options"],
@@ -65,7 +65,7 @@ def _use_row(place: Place, use: dict[str, int]) -> list[str]:
 
 
 def merge(sources: list[str], arguments: argparse.Namespace) -> dict:
-    """Several datasets to one."""
+    """Merge datasets into one."""
     require_replaceable(Path(arguments.output[0]), sources)
     data = parts.merge([open_dataset(source) for source in sources], Path(arguments.output[0]))
     if not arguments.json:
@@ -74,7 +74,7 @@ def merge(sources: list[str], arguments: argparse.Namespace) -> dict:
 
 
 def split(sources: list[str], arguments: argparse.Namespace) -> dict:
-    """One dataset to two without a common opening."""
+    """Split a dataset into two without a common opening."""
     if os.path.realpath(arguments.output[0]) == os.path.realpath(arguments.output[1]):
         raise InputError(f"{arguments.output[0]}: named twice, expected two datasets to write")
     for target in arguments.output:

@@ -1,4 +1,7 @@
-"""The terminal: notes, and a live line while a command works or else a plain line every ten seconds; and tables."""
+"""What commands show: notes and progress on standard error, and the console for tables on standard output.
+
+In a terminal progress is a live line, elsewhere a plain line every ten seconds.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,7 @@ from tuner.io.text import one_line
 LARGE = 5_000_000  # positions: passes over fewer take too short a time to report
 PLAIN_SECONDS = 10.0  # between two lines where there is no terminal
 LIVE_SECONDS = 0.1  # between two updates of the live line by positions searched
-PIPE_WIDTH = 160  # of a table that goes into a file or another program
+PIPE_WIDTH = 160  # columns of a table that is printed to a file or a pipe
 MINUTE, HOUR = 60, 3600  # seconds
 
 
@@ -105,13 +108,13 @@ class TerminalDisplay(Display):
             self.note(f"{self._description}: {text}")
 
     def _time_left(self, done: int) -> str:
-        """How long the step will still take at its speed so far; nothing before one second of it has passed."""
+        """Return the time that the step still needs at its mean speed; nothing within its first second."""
         seconds = time.monotonic() - self._started
         return f", {duration(seconds * (self._total - done) / done)} left" if seconds >= 1 and done else ""
 
 
 def output_console() -> Console:
-    """Standard output: as wide as the terminal, or PIPE_WIDTH in a file or another program."""
+    """Return a console on standard output, as wide as the terminal, or PIPE_WIDTH for a file or a pipe."""
     return Console(highlight=False, markup=False, emoji=False, width=None if sys.stdout.isatty() else PIPE_WIDTH)
 
 
@@ -141,7 +144,7 @@ def show_warnings() -> None:
 
 
 def duration(seconds: float) -> str:
-    """Seconds for people, such as 40 s, 12 min or 3 h 20 min."""
+    """Format seconds, such as 40 s, 12 min or 3 h 20 min."""
     if seconds < 2 * MINUTE:
         return f"{seconds:.0f} s"
     if seconds < 2 * HOUR:

@@ -1,4 +1,4 @@
-"""What long computations report while they run. The commands show it in the terminal, see `tuner.commands.display`."""
+"""How long computations report their progress; `tuner.commands.display` shows it."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from games.record import ReadReport
 
 
 class Display:
-    """The steps of a long computation and how far each is; this one shows nothing."""
+    """Receives notes and the progress of each step; this one shows nothing."""
 
     def note(self, text: str) -> None:
-        """Say something that stays on the screen."""
+        """Report something that is kept on the screen."""
 
     def begin(self, description: str, total: int | None = None) -> None:
-        """Begin a step: what is done, and how many there are to do, if that is known."""
+        """Begin a step, of `total` things to do if that is known."""
 
     def reading(self, report: ReadReport) -> None:
         """Report the games read so far."""
@@ -24,10 +24,10 @@ class Display:
         """Report an iteration of a learner: its line of the history."""
 
     def passing(self, done: int, total: int) -> None:
-        """Report the positions that a pass over the data has done, of how many."""
+        """Report how many of `total` positions a pass over the data has done."""
 
     def counting(self, done: int) -> None:
         """Report how many of a step's `total` are done."""
 
     def playing(self, text: str, completed: int) -> None:
-        """Report how a match or self-play stands, and how many games or pairs have been played."""
+        """Report the score of a match or the state of self-play, and how many pairs or games have been played."""

@@ -13,7 +13,7 @@ GAP = "    "  # between grids
 
 def show_table(console: Console, title: str, columns: Sequence[str], rows: Sequence[Sequence[str | Text]],
                markdown: bool = False, narrow: bool = False) -> None:
-    """Print a table; the first column is text, the others are numbers; `narrow`: one space between columns."""
+    """Print a table of one text column and number columns; `narrow`: one space between columns."""
     if markdown:
         lines = ["| " + " | ".join(columns) + " |", "|---|" + "---:|" * (len(columns) - 1)]
         lines += ["| " + " | ".join(map(str, row)) + " |" for row in rows]
@@ -30,13 +30,13 @@ def show_table(console: Console, title: str, columns: Sequence[str], rows: Seque
 
 
 def show_lines(console: Console, *lines: str | Text) -> None:
-    """Print lines, which are not wrapped."""
+    """Print lines without wrapping them."""
     for line in lines:
         console.print(line, soft_wrap=True)
 
 
 def number(value: float | None, digits: int = 1) -> str:
-    """A number as people write it; a dash for None."""
+    """Format a number with fixed digits, without a minus before zero; a dash for None."""
     if value is None:
         return "-"
     text = f"{value:.{digits}f}"
@@ -44,7 +44,7 @@ def number(value: float | None, digits: int = 1) -> str:
 
 
 def signed(value: float | None, digits: int = 1) -> str:
-    """A change: with its sign, nothing for zero."""
+    """Format a change with its sign; an empty string for zero, a dash for None."""
     if value is None:
         return "-"
     text = f"{value:+.{digits}f}"
@@ -52,12 +52,12 @@ def signed(value: float | None, digits: int = 1) -> str:
 
 
 def coloured(change: str) -> Text:
-    """A change in the colour of its sign, which a console shows in a terminal only."""
+    """Colour a change by its sign; a console shows colours only in a terminal."""
     return Text(change, {"+": "green", "-": "red"}.get(change[:1], ""))
 
 
 def side_by_side(blocks: Sequence[tuple[str, Sequence[Sequence[str | Text]]]], width: int, markdown: bool = False) -> list[Text]:
-    """Lines of grids next to each other, each under its heading; in several rows of grids if the width requires it."""
+    """Return the lines of grids side by side, each under its heading; in several rows of grids if the width requires it."""
     texts = [_block(head, rows) for head, rows in blocks]
     for per_row in range(len(texts), 0, -1):  # as many as fit, spread evenly
         if len(texts) % per_row and per_row > 1 and -(-len(texts) // per_row) == -(-len(texts) // (per_row - 1)):
@@ -72,7 +72,7 @@ def side_by_side(blocks: Sequence[tuple[str, Sequence[Sequence[str | Text]]]], w
 
 
 def _block(head: str, rows: Sequence[Sequence[str | Text]]) -> list[Text]:
-    """The lines of a grid, all of one width."""
+    """Return the lines of a grid, padded to one width."""
     width = max(len(cell) for row in rows for cell in row)
     span = max(len(rows[0]) * (width + 1) - 1, len(head))
     lines = [Text(" ").join(Text(" " * (width - len(cell))).append(cell) for cell in row) for row in rows]
