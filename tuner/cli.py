@@ -113,7 +113,7 @@ def _perform(arguments: list[str]) -> int:
     if parsed is None:
         return 0
     from games.streams import InputError
-    from tuner.commands.display import show_warnings
+    from tuner.commands.logged import show_warnings
 
     show_warnings()
     try:

@@ -5,7 +5,6 @@ In a terminal progress is a live line, elsewhere a plain line every ten seconds.
 
 from __future__ import annotations
 
-import logging
 import sys
 import threading
 import time
@@ -127,20 +126,6 @@ def show_note(text: str, console: Console | None = None) -> None:
         console.print(Padding(Text(plain), (0, 0, 0, len(text) - len(plain)), expand=False))
     else:
         console.print(text, soft_wrap=True)
-
-
-class _Notes(logging.Handler):
-    """Shows what library code logs, as notes."""
-
-    def emit(self, record: logging.LogRecord) -> None:
-        show_note(record.getMessage())
-
-
-def show_warnings() -> None:
-    """Show the warnings of library code as notes from now on."""
-    log = logging.getLogger("tuner")
-    if not any(isinstance(handler, _Notes) for handler in log.handlers):
-        log.addHandler(_Notes(logging.WARNING))
 
 
 def duration(seconds: float) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import difflib
 import textwrap
 from collections.abc import Iterable, Sequence
 from typing import NoReturn
@@ -44,6 +43,8 @@ class Parser(argparse.ArgumentParser):
 
 def nearest(word: str, known: Sequence[str]) -> str:
     """`; did you mean ...?` for the known word that is most like one that is not known, or nothing."""
+    import difflib
+
     named = {name.lstrip("-"): name for name in known}  # all options begin alike
     found = difflib.get_close_matches(word.lstrip("-"), named, 1)
     return f"; did you mean {named[found[0]]}?" if found else ""
