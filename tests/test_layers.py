@@ -33,6 +33,7 @@ ROOMS = [
 FLOOR = {room: floor for floor, rooms in enumerate(ROOMS) for room in rooms}
 LAYERS = ["games", "evalterms", "tuner"]
 MOST_LINES = 300
+COMMAND_LINE = {Path("tuner/cli.py"), Path("tuner/__main__.py")}
 # what makes the samples with Stockfish, and what measures us against python-chess
 SCRIPTS = {Path("games/samples/make_games.py"), Path("games/chess/bench.py")}
 # speak to engines, and draw boards, through python-chess
@@ -84,6 +85,19 @@ def test_there_is_no_import_circle():
 def test_modules_are_short(path):
     lines = len((REPOSITORY / path).read_text(encoding="utf-8").splitlines())
     assert lines <= MOST_LINES, f"{lines} lines: more than one topic?"
+
+
+@pytest.mark.parametrize("path", [path for path in SOURCES if path.parts[0] == "tuner" and path not in COMMAND_LINE
+                                  and path.parts[1] != "commands"], ids=str)
+def test_library_code_owns_no_terminal(path):
+    """It is given callbacks, consoles and the text of the command; what runs as a script of its own may print."""
+    tree = ast.parse((REPOSITORY / path).read_text(encoding="utf-8"))
+    scripts = {id(inner) for node in tree.body if isinstance(node, ast.If) and ast.unparse(node.test) == "__name__ == '__main__'"
+               for inner in ast.walk(node)}
+    found = [ast.unparse(node) for node in ast.walk(tree) if id(node) not in scripts and (
+        isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("print", "input")
+        or isinstance(node, ast.Attribute) and ast.unparse(node) in ("sys.argv", "sys.stdin", "sys.stdout", "sys.stderr"))]
+    assert found == []
 
 
 @pytest.mark.parametrize("path", SOURCES, ids=str)

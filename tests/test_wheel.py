@@ -17,7 +17,7 @@ import pytest
 from tests.games.support import REPOSITORY
 
 PACKAGES = ("tuner", "evalterms", "games", "params")
-DEPENDENCIES = ("numpy", "scipy", "numba", "llvmlite", "yaml", "chess", "rich", "zstandard", "jinja2", "matplotlib")
+DEPENDENCIES = ("numpy", "scipy", "numba", "llvmlite", "yaml", "chess", "rich", "zstandard", "jinja2", "matplotlib", "shtab")
 SETUPTOOLS = (70, 1)  # builds wheels by itself
 GAMES = 40
 

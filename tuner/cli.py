@@ -1,4 +1,4 @@
-"""The command line: `tuner COMMAND ...`. Each command is a module of `tuner.commands`, imported when it is asked for."""
+"""The command line: `tuner COMMAND ...`. Each command is a module of `tuner.commands`, imported only when it is used."""
 
 from __future__ import annotations
 
@@ -7,63 +7,80 @@ import contextlib
 import importlib
 import json
 import os
+import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from tuner import __version__
+from tuner.commands.completion import SHELLS, completion_of
+from tuner.commands.parser import Help, Parser, nearest
+from tuner.commands.standard_streams import make_usable, trouble
 from tuner.io.interrupt import prompt_interrupts
-from tuner.io.standard_streams import make_usable, trouble
 from tuner.io.text import one_line
 
-# The matrices here are small: threads of a linear algebra library would spend more time waiting than working.
+# The matrices here are small: the threads of a linear algebra library would wait longer than they work.
 for name in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"):
     os.environ.setdefault(name, "1")
 
 COMMANDS = {
     "tune": "learn the weights of a parameter file from games",
-    "dataset": "turn games into a dataset; inspect, merge and split datasets",
-    "selfplay": "learn from games that the search plays with itself",
-    "match": "play two players against each other and say which is better",
-    "report": "make a page of a run: what was learned, how sure that is, how to repeat it",
+    "selfplay": "learn the weights from games of self-play",
+    "match": "play a match between two players and estimate the difference in Elo",
     "diff": "compare parameter files",
-    "export": "write a parameter file as source text for engines, or as their options",
+    "report": "write an HTML page about a run",
+    "export": "write a parameter file as text for engines",
     "eval": "explain the evaluation of a position",
     "params": "check a parameter file, or add the parameters it lacks",
-    "uci": "play under any chess program",
+    "dataset": "build, inspect, merge or split datasets",
+    "uci": "play in any chess program",
     "bench": "measure the speed of the parts",
 }
+EPILOG = """start here:
+  tuner tune classic games.pgn.zst -o learned.yaml
+  tuner diff classic learned.yaml
+
+`tuner COMMAND --help` explains a command.
+
+completion in bash: eval "$(tuner --print-completion bash)"
+"""
 
 
-class Parser(argparse.ArgumentParser):
-    """argparse, with errors of one line."""
+class _PrintCompletion(argparse.Action):
+    """Print a shell's script for completion, and end."""
 
-    def error(self, message: str) -> None:
-        self.exit(2, one_line(f"{self.prog}: {message}; see {self.prog} --help") + "\n")
+    def __call__(self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: str, option: str = "") -> None:
+        print(completion_of(make_parser(COMMANDS)[0], values))
+        parser.exit()
 
 
-def make_parser(command: str | None) -> argparse.ArgumentParser:
-    """The parser of the whole command line; only the arguments of `command` are filled in."""
-    parser = Parser(prog="tuner", description="Learn the numbers of a hand-written evaluation from games.",
-                    epilog="example: tuner tune classic games.pgn.zst -o learned.yaml && tuner diff classic learned.yaml")
-    parser.add_argument("--version", action="version", version=f"evaltune {__version__}")
-    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, parser_class=Parser)
+def make_parser(names: Collection[str | None]) -> tuple[Parser, Mapping[str, Parser]]:
+    """The parser of the whole command line, and those of its commands; only `names` of them have their arguments."""
+    parser = Parser(prog="tuner", usage="tuner COMMAND [options]", add_help=False, formatter_class=Help, epilog=EPILOG,
+                    description="Learn the weights of a hand-written evaluation from games.")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands", prog="tuner",
+                                     parser_class=Parser)
+    options = parser.add_argument_group("options")
+    options.add_argument("-h", "--help", action="help", help="show this help message and exit")
+    options.add_argument("--version", action="version", version=f"evaltune {__version__}")
+    options.add_argument("--print-completion", choices=SHELLS, metavar="SHELL", action=_PrintCompletion,
+                        help=f"print a script that completes commands, options and files, for {', '.join(SHELLS)}")
     for name, text in COMMANDS.items():
-        if name == command:
+        if name in names:
             module = importlib.import_module(f"tuner.commands.{name}")
-            own = commands.add_parser(name, help=text, description=module.__doc__, epilog=module.EXAMPLE,
-                                      formatter_class=argparse.RawDescriptionHelpFormatter)
+            own = commands.add_parser(name, help=text, usage=f"tuner {name} {module.USAGE}", description=module.__doc__,
+                                      epilog=module.EXAMPLE, formatter_class=Help)
             module.add_arguments(own)
-            own.add_argument("--json", action="store_true", help="print one JSON object on standard output")
+            own.add_argument("--json", action="store_true", help="print the result as one JSON object")
             own.set_defaults(perform=module.run)
         else:
             commands.add_parser(name, help=text, add_help=False)
-    return parser
+    return parser, commands.choices
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command; returns the exit status: 0 done, 1 our fault, 2 the user's mistake, told in one line."""
+    """Run a command; returns the exit status: 0 success, 1 a failure of the program, 2 a usage error, reported in one line."""
     if sys.stdout is None:
-        _say("tuner: standard output is closed; say > /dev/null to throw it away")
+        _say("tuner: standard output is closed; use > /dev/null to discard it")
         return 2
     make_usable()
     try:
@@ -73,10 +90,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
             finally:
                 sys.stdout.flush()
     except KeyboardInterrupt:
-        _say("tuner: interrupted; nothing was written under its final name")
+        _say("tuner: interrupted; no unfinished file is left")
         return 130
-    except BrokenPipeError:  # nobody reads any more, and nobody has to be told
-        _throw_output_away()
+    except BrokenPipeError:  # the reader has closed the pipe: no error for the user
+        _discard_output()
         return 1
     except OSError as problem:
         text = trouble(problem)
@@ -86,16 +103,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
 
 
-def _throw_output_away() -> None:
-    """What is still to be printed would fail again when Python ends."""
+def _discard_output() -> None:
+    """Send what is still to be printed to the null device: it would fail again when Python exits."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _perform(arguments: list[str]) -> int:
-    command = next((word for word in arguments if word in COMMANDS), None)
-    parsed = make_parser(command).parse_args(arguments)
+    parsed = _parsed(arguments)
+    if parsed is None:
+        return 0
     from games.streams import InputError
+    from tuner.commands.logged import show_warnings
 
+    show_warnings()
     try:
         result = parsed.perform(parsed)
         if parsed.json:
@@ -104,7 +124,7 @@ def _perform(arguments: list[str]) -> int:
         _say(f"tuner: {problem}")
         return 2
     except MemoryError as problem:
-        _say(f"tuner: out of memory: {problem or 'no room for what was asked for'}")
+        _say(f"tuner: out of memory: {problem or 'the data do not fit'}")
         return 1
     finally:
         if "games.jit" in sys.modules:
@@ -112,8 +132,33 @@ def _perform(arguments: list[str]) -> int:
     return 0
 
 
+def _parsed(arguments: list[str]) -> argparse.Namespace | None:
+    """The arguments of a command; None if there are none, so that the help was printed. Errors and --help raise SystemExit."""
+    words = [word for before, word in zip(["", *arguments], arguments, strict=False)
+             if not word.startswith("-") and before != "--print-completion"]
+    command = words[0] if words else None
+    parser, commands = make_parser([command])
+    if not arguments:
+        parser.print_help()
+        return None
+    if command in COMMANDS:
+        at = arguments.index(command)
+        parser.require_known_options(arguments[:at])
+        commands[command].require_known_options(arguments[at + 1:])
+        parsed, others = parser.parse_known_args(arguments)
+        if others:
+            commands[command].error(f"unexpected {shlex.join(others)}")
+        parsed.words = arguments
+        return parsed
+    if command is not None:
+        parser.error(f"no command {command!r}{nearest(command, list(COMMANDS))}")
+    parser.require_known_options(arguments)
+    parser.parse_args(arguments)
+    parser.error("expected a COMMAND")
+
+
 def _say(text: str) -> None:
-    """A line on standard error, if there is one that takes it."""
+    """Print a line on standard error, if it is open."""
     if sys.stderr is not None:
         with contextlib.suppress(OSError):
             print(one_line(text), file=sys.stderr, flush=True)

@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import io
+import os
+import pty
+import re
+import struct
+import subprocess
 import sys
+import termios
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.games.support import REPOSITORY
 from tests.games.tictactoe.support import random_games
 from tuner.cli import main
+
+PATIENCE = 600  # seconds, for a process on a busy machine
 
 
 @dataclass(frozen=True)
@@ -55,3 +65,49 @@ def tictactoe_file(folder: Path, games: int = 400, seed: int = 1) -> Path:
     path = folder / "games.ttt"
     path.write_text("\n".join(random_games(seed, games)) + "\n")
     return path
+
+
+@dataclass(frozen=True)
+class Shown:
+    """Exit status, all that a process wrote to its terminal, and what was left on the screen at the end, line by line."""
+
+    status: int
+    out: str
+    screen: str
+
+
+def in_terminal(*arguments: object, columns: int = 80, **environment: str) -> Shown:
+    """Run the command line as a process whose standard streams are a terminal."""
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
+    clean = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "FORCE_COLOR", "COLUMNS", "LINES")}
+    process = subprocess.Popen([sys.executable, "-m", "tuner", *map(str, arguments)], stdin=theirs, stdout=theirs, stderr=theirs,
+                               cwd=REPOSITORY, env={**clean, "TERM": "xterm-256color", **environment})
+    os.close(theirs)
+    pieces = []
+    with contextlib.suppress(OSError):  # Linux's way to say that the other side is closed
+        while piece := os.read(ours, 1 << 16):
+            pieces.append(piece)
+    os.close(ours)
+    out = b"".join(pieces).decode()
+    return Shown(process.wait(PATIENCE), out, screen_of(out))
+
+
+def screen_of(out: str) -> str:
+    """The lines that are left of what a terminal was sent, without colours: cursor up, erase line and carriage return."""
+    lines, row, column = [""], 0, 0
+    for part in re.findall(r"\x1b\[[0-9;?]*[A-Za-z]|\r|\n|[^\x1b\r\n]+", out):
+        if part == "\n":
+            row += 1
+            lines += [""] * (row + 1 - len(lines))
+        elif part == "\r":
+            column = 0
+        elif part.startswith("\x1b"):
+            if part.endswith("A"):
+                row = max(0, row - int(part[2:-1] or 1))
+            elif part.endswith("K"):
+                lines[row] = ""
+        else:
+            lines[row] = lines[row].ljust(column)[:column] + part + lines[row][column + len(part):]
+            column += len(part)
+    return "\n".join(line.rstrip() for line in lines)

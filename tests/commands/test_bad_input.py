@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import bz2
 import gzip
-import json
 import os
 import shutil
 import subprocess
@@ -13,57 +11,10 @@ import threading
 from pathlib import Path
 
 import pytest
-import zstandard
 
+from tests.commands.bad_files import fill
 from tests.commands.support import done, tuner, without_compiling
 from tests.games.support import REPOSITORY
-from tuner.engine.loading import parameter_path
-
-MOVES = "1. Nf3 Nf6 2. Ng1 Ng8 3. Nc3 Nc6 4. Nb1 Nb8 5. e4 e5 6. d4 d5 7."
-GRID = "        - [ 98, 134,  61,  95,  68, 126,  34, -11]"
-
-
-def game(result: str, move: str = "Nf3") -> str:
-    return f'[Event "?"]\n[Result "{result}"]\n\n{MOVES} {move} {result}\n\n'
-
-
-def params(old: str, new: str) -> str:
-    """The bundled parameters with a first occurrence changed."""
-    text = parameter_path("classic").read_text(encoding="utf-8")
-    assert old in text
-    return text.replace(old, new, 1)
-
-
-def bomb() -> str:
-    lines = ["a: &a [x, x, x]"] + [f"{b}: &{b} [{', '.join(['*' + a] * 9)}]" for a, b in zip("abcdefgh", "bcdefghi", strict=True)]
-    return "\n".join(lines)
-
-
-# where a case needs a file: its name and content, from the bytes of some good games
-FILES = {
-    "empty.pgn": b"", "words.pgn": b"dear reader,\nthis is a letter\n", "page.pgn": b"<!DOCTYPE html><html>404</html>",
-    "binary.pgn": bytes(range(256)) * 20, "open.pgn": game("*").encode(), "one.pgn": game("1-0").encode(),
-    "same.pgn": game("1-0").encode() * 5, "draws.pgn": "".join(game("1/2-1/2", m) for m in ("a3", "b3", "c3")).encode(),
-    "wins.pgn": "".join(game("0-1", m) for m in ("a3", "b3", "c3")).encode(), "illegal.pgn": game("1-0", "Qxh7").encode(),
-    "broken\nname.pgn": b"",
-    "nan.yaml": params("pawn: {mg: 82", "pawn: {mg: .nan"), "inf.yaml": params("pawn: {mg: 82", "pawn: {mg: .inf"),
-    "true.yaml": params("pawn: {mg: 82", "pawn: {mg: true"), "text.yaml": params("pawn: {mg: 82", "pawn: {mg: many"),
-    "twice.yaml": params("    knight:", "    pawn:"), "term.yaml": params("  material:", "  matter:"),
-    "parameter.yaml": params("    knight:", "    horse:"), "shape.yaml": params(GRID, GRID.replace(" 98, ", "")),
-    "row.yaml": params(GRID + "\n", ""), "game.yaml": params("game: chess", "game: chss"),
-    "other.yaml": params("game: chess", "game: tictactoe"), "cycle.yaml": "game: chess\nweights: &w [*w]\n",
-    "bomb.yaml": bomb(),
-    "huge.yaml": "# " + "x" * (5 << 20) + "\n" + params("mg", "mg"), "deep.yaml": "game: chess\nweights: " + "[" * 100_000,
-    "tabs.yaml": "game: chess\n\tscale: 1\n", "empty.yaml": "", "latin.yaml": b"game: sch\xe4ch\n",
-    "escape.yaml": "game: \x1b[31m\n",
-    "code.yaml": params("scale: 0.00255", "scale: !!python/object/apply:os.system ['touch owned']"),
-    "stage.yaml": params("[mg, eg]", "[mg, late]"),
-    "bounds.yaml": params("weights:", "bounds: {material.pawn: [9, 1]}\nweights:"),
-    "prior.yaml": params("weights:", "prior: {material.pawn: {sd: 0}}\nweights:"),
-    "fixed.yaml": params("weights:", "fixed: ['*']\nweights:"), "missing.yaml": params("    knight: {mg: 337, eg: 281}\n", ""),
-    "notes.txt": b"keep me", "syntax.py": "def broken(:\n",
-    "a.ttt": b"1-0 a1 b1 a2 b2 a3\n0-1 b1 a1 c1 a2 b2 a3\n",
-}
 
 CASES = {
     # the games; a line of its own tells of each bad game before
@@ -132,10 +83,10 @@ CASES = {
     # the output
     "tune classic good.pgn -o nowhere/out.yaml": "nowhere: no such folder to write out.yaml in; make it first",
     "tune classic good.pgn -o hollow": "hollow: is a folder, expected the name of a file to write",
-    "tune classic good.pgn -o good.pgn": "good.pgn: is read by this command and would be replaced; choose another name",
+    "tune classic good.pgn -o good.pgn": "good.pgn: is an input of this command and would be overwritten; choose another name",
     "tune classic good.pgn -o pipe": "pipe: is a device or a pipe, expected the name of a file to write",
     f"tune classic good.pgn -o {'x' * 300}": f"{'x' * 300}: cannot be written: File name too long; choose another place",
-    "tune classic good.pgn -o out.yaml --run notes.txt": "notes.txt: cannot be made a folder: File exists",
+    "tune classic good.pgn -o out.yaml --run notes.txt": "notes.txt: cannot create this folder: File exists",
     "dataset good.pgn -o notes.txt": "notes.txt: exists and is not a dataset; choose another name",
     "dataset good.pgn -o hollow": "hollow: exists and is not a dataset; choose another name",
     "dataset good.pgn -o notes.txt/out.ds": "notes.txt/out.ds: cannot be written: Not a directory",
@@ -143,7 +94,7 @@ CASES = {
     "dataset split good.ds -o out.ds held.ds --held-out 0": "held.ds: would hold no game; choose another share or seed",
     "params classic --add-missing": "--add-missing: expected -o OUT, the file to write, such as `tuner params classic "
                                     "--add-missing -o classic-full.yaml`",
-    "params classic -o out.yaml": "-o out.yaml: nothing is written without --add-missing",
+    "params classic -o out.yaml": "-o out.yaml: only --add-missing writes a file; add it, or leave out -o",
     # datasets
     "tune tictactoe/zero good.ds -o out.yaml": "good.ds: a dataset of chess, expected tictactoe",
     "tune classic wider.ds -o out.yaml": "wider.ds: counted with other parameters (616 in place of 615); build the dataset again",
@@ -180,11 +131,10 @@ CASES = {
     f"tune classic good.pgn -o out.yaml --per-game {10**30}": f"argument --per-game: '{10**30}' is more than",
     "tune classic good.ds -o out.yaml --learner magic": "argument --learner: invalid choice: 'magic' (choose from ",
     "tune classic good.ds -o out.yaml --loss hinge": "argument --loss: invalid choice: 'hinge'",
-    "tune classic good.ds -o out.yaml --no-such-option": "unrecognized arguments: --no-such-option; see tuner",
-    "tune classic good.ds": "-o OUT is missing: the parameter file to write; or ask for --dry-run",
+    "tune classic good.ds -o out.yaml --no-such-option": "tuner tune: no option --no-such-option; see tuner tune --help",
+    "tune classic good.ds": "expected -o OUT, the parameter file to write, or --dry-run",
     "tune": "the following arguments are required: PARAMS, GAMES; see tuner tune --help",
-    "": "the following arguments are required: COMMAND; see tuner --help",
-    "turn": "argument COMMAND: invalid choice: 'turn' (choose from ",
+    "turn": "tuner: no command 'turn'; did you mean tune? See tuner --help",
     "dataset good.pgn": "dataset: -o names 0 datasets to write, expected 1; see tuner dataset --help",
     "dataset split good.ds -o out.ds": "dataset split: -o names 1 datasets to write, expected 2",
     "dataset merge -o out.ds": "dataset merge: no dataset named",
@@ -193,8 +143,8 @@ CASES = {
     "diff classic pesto tictactoe/zero": "tictactoe/zero is for tictactoe, but classic is for chess",
     "diff classic": "the following arguments are required: LEARNED; see tuner diff --help",
     "diff classic pesto nothing": "nothing: no such file; bundled parameter files: classic",
-    "diff classic pesto --significant": "pesto: no standard_errors, without which nothing is significant; expected",
-    "diff classic pesto --significant --all": "--all and --significant exclude each other",
+    "diff classic pesto --significant": "pesto: no standard_errors, so no change can be tested; expected",
+    "diff classic pesto --significant --all": "--all and --significant: one shows all numbers",
     "diff classic" + " pesto" * 26: "27 files named, expected at most 26",
     "export nonexistent.yaml --format c": "nonexistent.yaml: no such file",
     "export nothing --format c": "nothing: no such file; bundled parameter files: classic, material, pesto, zero",
@@ -208,8 +158,8 @@ CASES = {
     "export zero --format c --scale-to 100": "--scale-to 100: material.pawn is 0 (mean of its stages), expected a",
     "export classic --format c --scale-to 0": "argument --scale-to: '0' is not a number between 0 and 1e+06, such as 100;",
     "export classic --format c --decimals 9": "argument --decimals: invalid choice: 9 (choose from ",
-    "export classic --format uci --decimals 1": "--decimals 1: options of UCI are whole numbers",
-    "export classic --format uci --flip": "--flip: in --format uci every number has its name, and no order",
+    "export classic --format uci --decimals 1": "--decimals 1: UCI options are whole numbers; use --scale-to N",
+    "export classic --format uci --flip": "--flip: --format uci names every number, so there is no order",
     "export classic --format c --terms nothing.py": "nothing.py: no such file; --terms takes a Python file with terms",
     "eval classic 8/8/8/8 w": "the piece placement of the FEN is not eight ranks of eight squares: '8/8/8/8 w'",
     "tune classic good.ds -o out.yaml --device gpu --gradient forward-difference": "--device gpu: finite differences",
@@ -224,26 +174,7 @@ CASES = {
 def folder(tmp_path_factory, small_pgn, small_dataset) -> Path:
     """All good and bad files in one place."""
     folder = tmp_path_factory.mktemp("bad")
-    for name, content in FILES.items():
-        (folder / name).write_bytes(content.encode() if isinstance(content, str) else content)
-    games = small_pgn.read_bytes()
-    (folder / "good.pgn").write_bytes(games)
-    for suffix, packed in ((".gz", gzip.compress(games)), (".bz2", bz2.compress(games)),
-                           (".zst", zstandard.ZstdCompressor(write_checksum=True).compress(games))):
-        (folder / f"cut.pgn{suffix}").write_bytes(packed[:30000])
-        (folder / f"bad.pgn{suffix}").write_bytes(packed[:20000] + bytes(b ^ 0x55 for b in packed[20000:20100]) + packed[20100:])
-    (folder / "hollow").mkdir()
-    os.mkfifo(folder / "pipe")
-    for name in ("good.ds", "damaged.ds", "wild.ds", "wider.ds", "older.ds"):
-        shutil.copytree(small_dataset.path, folder / name)
-    for name, change in (("wider.ds", {"layout": [*small_dataset.manifest["layout"], ["mine.n", []]]}),
-                         ("older.ds", {"terms": "older"})):
-        (folder / name / "manifest.json").write_text(json.dumps(small_dataset.manifest | change))
-    counts = folder / "damaged.ds" / "count.npy"
-    counts.write_bytes(counts.read_bytes()[:-1])
-    with open(folder / "wild.ds" / "index.npy", "r+b") as stream:
-        stream.seek(128)
-        stream.write(b"\xff\xff")
+    fill(folder, small_pgn, small_dataset)
     return folder
 
 

@@ -180,14 +180,15 @@ def test_significant_shows_what_the_data_support_and_nothing_else(learned):
     assert set(grids) == found == {f"{grid['parameter']} {grid['stage']}" for grid in said["grids"]}
     assert "piece_square.queen mg" not in grids and len(grids) > 3
     tested = int((after.standard_errors > 0).sum())
-    assert f"* {kept.sum():,} of {tested:,} changes are more than chance explains" in ran.out
+    assert f"* the data support {kept.sum():,} of {tested:,} changes" in ran.out
     assert "Benjamini-Hochberg" in ran.out
     assert (said["tested"], said["supported"], said["significant"]) == (tested, kept.sum(), beyond.sum())
 
 
 def test_files_without_errors_say_so_and_are_not_called_significant(learned):
     ran = done("diff", "classic", "pesto")
-    assert "none of the files has standard errors" in ran.out and "+/-" not in ran.out.split("none of")[0]
+    assert ran.out.startswith("the files have no standard errors") and "+/-" not in ran.out
+    assert ran.out.count("the files have no standard errors") == 1
     assert not [cells for cells in cells_of(ran.out, " ").values() if any("*" in cell for cell in cells)]
     failed = tuner("diff", "classic", learned, "pesto", "--significant")
     assert failed.status == 2 and "pesto: no standard_errors" in failed.err and failed.err.count("\n") == 1
@@ -255,7 +256,7 @@ def test_three_files_stand_side_by_side(learned, tmp_path):
 
 def test_the_headline_gives_the_first_numbers_in_units_of_the_first(learned):
     ran = done("diff", "classic", learned)
-    title, heads, *rows = ran.out.split("\n\n")[0].splitlines()
+    title, heads, *rows = ran.out.split("\n\n")[1].splitlines()
     assert title == "in units of material.pawn, mean of mg and eg" and heads.split() == ["initial", "learned"]
     before, after = (load_parameters(name).weights.mean(axis=0) for name in ("classic", learned))
     pieces = ["knight", "bishop", "rook", "queen"]
@@ -263,14 +264,14 @@ def test_the_headline_gives_the_first_numbers_in_units_of_the_first(learned):
     for i, (name, row) in enumerate(zip(pieces, rows, strict=True), 1):
         interval = [f"[{ratio['low']:.2f},", f"{ratio['high']:.2f}]"] if name == "knight" else []
         assert row.split() == [f"material.{name}", f"{before[i] / before[0]:.2f}", f"{after[i] / after[0]:.2f}", *interval]
-    assert done("diff", "classic", learned, "pesto").out.split("\n")[1].split() == ["A", "B", "C"]
+    assert done("diff", "classic", learned, "pesto").out.split("\n\n")[1].split("\n")[1].split() == ["A", "B", "C"]
     assert "in units of" not in done("diff", "tictactoe/zero", "tictactoe/classic").out
 
 
 @pytest.mark.parametrize("width", [80, 100])
 def test_nothing_is_cut_off_in_a_narrow_terminal(learned, monkeypatch, width):
     wide = cells_of(done("diff", "classic", learned, "--all").out, " ")
-    monkeypatch.setattr("tuner.io.tables.PIPE_WIDTH", width)
+    monkeypatch.setattr("tuner.commands.display.PIPE_WIDTH", width)
     out = done("diff", "classic", learned, "--all").out
     assert "…" not in out
     numbers = [line for line in out.splitlines() if re.match(r"[ \d+-]*\d[ \d+-]*$|\w+\.\w+", line)]
@@ -286,7 +287,7 @@ def test_a_difference_leaves_out_what_hardly_moved(learned):
         ran = done("diff", "classic", learned, "--least", least)
         expected = {row["parameter"] for row in rows if max(abs(row[stage]["change"]) for stage in STAGES) >= least}
         assert set(cells_of(ran.out, " ")) == expected
-        assert f"{len(rows) - len(expected)} numbers that moved by less than {least} cp are not shown" in ran.out
+        assert f"{len(rows) - len(expected)} numbers that moved by less than {least} centipawns are hidden" in ran.out
     assert "no single number moved" in done("diff", learned, learned).out
 
 

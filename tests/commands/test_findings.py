@@ -111,7 +111,7 @@ def test_the_prior_can_be_chosen_by_cross_validation(tmp_path):
     (("--loss", "draws", "--held-out", 0), "chooses by held-out games"),
     (("--loss", "ordered", "--method", "rootstrap"), "needs results"),
     (("--loss", "davidson", "--gradient", "finite-difference"), "analytic gradient alone"),
-    (("--bootstrap", 1), "expected 2 or more"), ((), "-o OUT is missing")])
+    (("--bootstrap", 1), "expected 2 or more"), ((), "expected -o OUT")])
 def test_what_cannot_be_is_told_in_a_line(small_pgn, tmp_path, more, what):
     ran = tuner("tune", "classic", small_pgn, *(("-o", tmp_path / "l.yaml") if more else ()), *more)
     assert ran.status == 2 and what in ran.err and ran.err.count("\n") == 1

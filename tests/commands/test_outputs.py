@@ -120,7 +120,7 @@ def test_a_file_that_is_read_is_not_replaced_under_any_name(here, writer, way):
             os.link(name, out := Path(f"hard{i}{suffix}"))
         elif way == "long way":
             out = Path("tuned") / ".." / name
-        assert "is read by this command and would be replaced; choose another name" in refused(here, command, out)
+        assert "is an input of this command and would be overwritten; choose another name" in refused(here, command, out)
 
 
 @pytest.mark.parametrize("writer", WRITERS)
@@ -140,11 +140,11 @@ def test_what_was_not_made_here_is_not_replaced(here, writer):
                        ("device", "is a device or a pipe"), ("round", "is a device or a pipe")):
         assert said in refused(here, command, name + suffix), name
     if suffix != ".html":  # pages lie there
-        assert "in the folder where a run keeps its own files" in refused(here, command, "played/new" + suffix)
+        assert "is in the folder of a run" in refused(here, command, "played/new" + suffix)
     assert "File name too long" in refused(here, command, "x" * 300 + suffix)
     assert "no such folder to write" in tuner(*words(command, "nowhere/out" + suffix)).err
     bundled = REPOSITORY / "params/chess/new"
-    assert "lies among the bundled" in refused(here, command, f"{bundled}{suffix}")
+    assert "is in the folder of the bundled" in refused(here, command, f"{bundled}{suffix}")
     ran = tuner(*words(command, "a\0b" + suffix))
     assert ran.status == 2 and ran.err.count("\n") == 1 and "zero byte" in ran.err
 
@@ -182,7 +182,7 @@ def test_a_dataset_replaces_nothing_but_a_dataset_that_is_not_read(here, writer)
     Path("noted.ds/notes.txt").write_text("keep me")
     os.mkfifo("pipe")
     for name in (*inputs, "link"):
-        assert "is read by this command" in refused(here, command, name)
+        assert "is an input of this command" in refused(here, command, name)
     for name in ("letter", "site", "noted.ds", "pipe", "/dev/null", "."):
         assert "exists and is not a dataset; choose another name" in refused(here, command, name)
     shutil.copytree("b.ds", "out.ds")
@@ -198,16 +198,16 @@ def test_a_run_begins_in_a_new_or_empty_folder_only(here, kind):
     Path("full/letter").write_text("dear reader")
     Path("alias").symlink_to("full")
     Path("gone").symlink_to("nowhere")
-    for name, said in ((".", "holds other files"), ("full", "holds other files (letter)"), ("alias", "holds other files"),
-                       ("a.yaml", "cannot be made a folder: File exists"), ("/dev/null", "cannot be made a folder: File exists"),
-                       ("gone", "a link that leads nowhere"), ("a.ds", "holds other files")):
+    other, no_folder = "contains other files", "cannot create this folder: File exists"
+    for name, said in ((".", other), ("full", f"{other} (letter)"), ("alias", other), ("a.yaml", no_folder),
+                       ("/dev/null", no_folder), ("gone", "a broken link"), ("a.ds", other)):
         assert said in refused(here, command, name), name
     for other, name in (("tune", "tuned"), ("selfplay", "played"), ("match", "matched")):
         said = refused(here, command, name)
         if kind == other and kind != "tune":
-            assert f"holds a run already; go on with it by --resume {name}, or choose another folder" in said
+            assert f"contains a run already; continue it with --resume {name}, or choose another folder" in said
         else:
-            assert f"holds a run of `tuner {other}` already; choose another folder, or remove that one" in said
+            assert f"contains a run of `tuner {other}` already; choose another folder, or remove that run" in said
     done("selfplay", "--resume", "played")
     done("match", "--resume", "matched")
     Path("empty").mkdir()
@@ -227,7 +227,7 @@ def test_a_folder_in_which_a_run_was_killed_before_it_began_is_taken_again(here,
     Path("strange").mkdir()
     for name in ("lock", "letter"):
         Path("strange", name).write_text("dear reader")
-    assert "holds what another run left (letter, lock)" in refused(here, RUNS[kind], "strange")
+    assert "contains an unfinished run (letter, lock)" in refused(here, RUNS[kind], "strange")
 
 
 def test_a_tune_that_fails_leaves_its_folder_as_it_was(here):
@@ -249,11 +249,11 @@ def test_what_a_killed_tune_leaves_is_told_and_two_cannot_work_in_one_folder(her
     until = time.monotonic() + 60
     while not (Path("slow").is_dir() and len(list(Path("slow").iterdir())) > 1) and time.monotonic() < until:
         time.sleep(0.01)
-    assert "holds what another run left" in refused(here, RUNS["tune"], "slow")
+    assert "contains an unfinished run" in refused(here, RUNS["tune"], "slow")
     process.send_signal(signal.SIGKILL)
     process.wait()
     process.stdin.close()
-    assert "from which nothing goes on; remove it, or choose another folder" in refused(here, RUNS["tune"], "slow")
+    assert "which cannot be resumed; remove it, or choose another folder" in refused(here, RUNS["tune"], "slow")
     shutil.rmtree("slow")
     done(*words(RUNS["tune"], "slow"))
     assert json.loads(Path("slow/history.jsonl").read_text().splitlines()[0])["iteration"] == 0

@@ -103,9 +103,9 @@ def test_what_a_kill_leaves_of_selfplay_is_no_damage(tmp_path):
     (("empty",), "empty: holds no run"),
     (("run/params.yaml",), "run/params.yaml: no such folder"),
     (("run", "--match", "run"), "not the settings of a match"),
-    (("run", "--match", "nowhere"), "nowhere: holds no match"),
+    (("run", "--match", "nowhere"), "nowhere: contains no match run"),
     (("run", "--match", "damaged"), "history.jsonl:1: damaged"),
-    (("run", "-o", "run/params.yaml"), "run/params.yaml: expected the name of a page"),
+    (("run", "-o", "run/params.yaml"), "run/params.yaml: expected the name of an HTML page"),
     (("run", "-o", "nowhere/page.html"), "nowhere: no such folder to write page.html in"),
     (("run", "-o", "folder.html"), "folder.html: is a folder"),
 ])

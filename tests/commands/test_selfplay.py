@@ -142,13 +142,13 @@ def test_the_same_game_is_learnt_from_once(tmp_path):
     ("selfplay nowhere", "nowhere: no such file"),
     ("selfplay tictactoe/classic", "tictactoe has no search"),
     ("selfplay --lambda 2", "'2' is not a number from 0 to 1"),
-    ("selfplay --method treestrap --nodes 100", "--method treestrap: needs searches of one depth"),
-    ("selfplay --method rootstrap --no-blunders", "--no-blunders: a rule for td and td-leaf"),
+    ("selfplay --method treestrap --nodes 100", "--method treestrap: needs searches of fixed depth"),
+    ("selfplay --method rootstrap --no-blunders", "--no-blunders: applies to td and td-leaf"),
     ("selfplay --fixed * --run new", "every number is held"),
     ("selfplay --openings nonsense --run new", "--openings nonsense: neither a file nor a position"),
     ("selfplay --opponent uci:nobody --games 2 --run new", "nobody: no such program"),
-    ("selfplay --resume new", "new: holds no selfplay"),
-    ("selfplay --resume new --depth 3", "--depth: a run that goes on takes nothing but"),
+    ("selfplay --resume new", "new: contains no selfplay run"),
+    ("selfplay --resume new --depth 3", "--depth: a resumed run keeps its settings; with --resume only"),
 ])
 def test_mistakes_are_told_in_one_line(tmp_path, monkeypatch, command, said):
     monkeypatch.chdir(tmp_path)
@@ -159,7 +159,7 @@ def test_mistakes_are_told_in_one_line(tmp_path, monkeypatch, command, said):
 def test_a_folder_that_holds_a_run_is_not_begun_anew(tmp_path):
     done("selfplay", "--games", 4, *SHORT, "--run", tmp_path / "run")
     ran = tuner("selfplay", "--games", 4, *SHORT, "--run", tmp_path / "run")
-    assert ran.status == 2 and "holds a run already" in ran.err
+    assert ran.status == 2 and "contains a run already" in ran.err
     (tmp_path / "run" / "checkpoint.npz").write_bytes(b"PK nonsense")
     ran = tuner("selfplay", "--resume", tmp_path / "run")
     assert ran.status == 2 and "checkpoint.npz: damaged" in ran.err

@@ -22,9 +22,9 @@ def shell(command: str, **environment: str) -> subprocess.CompletedProcess:
 
 
 @pytest.mark.parametrize("command", ["--help", "params classic", "uci", "nonsense"])
-def test_a_closed_standard_output_is_told_at_once(command):
+def test_a_closed_standard_output_is_reported_at_once(command):
     ran = shell(f"{TUNER} {command} >&-")
-    assert (ran.returncode, ran.stderr) == (2, "tuner: standard output is closed; say > /dev/null to throw it away\n")
+    assert (ran.returncode, ran.stderr) == (2, "tuner: standard output is closed; use > /dev/null to discard it\n")
 
 
 def test_a_closed_standard_input_holds_nothing():

@@ -1,11 +1,13 @@
-"""Measure the speed of the parts: CPU time on one core, or time on a card; medians, beside a reference in the same run or as
-published."""
+"""Measure the speed of the parts, in CPU time on one core or in time on a GPU; each value is a median and is shown beside a
+reference, measured in the same run or as published.
+"""
 
 from __future__ import annotations
 
 import argparse
 
-EXAMPLE = """example:
+USAGE = "[ROW ...] [options]"
+EXAMPLE = """examples:
   tuner bench
   tuner bench fit --games games.epd.zst --json
 """
@@ -19,9 +21,10 @@ ORDINARY = [name for name in ROWS if name != "gpu"]
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("rows", metavar="ROW", nargs="*", choices=[[], *ROWS], default=[],
-                        help=f"what to measure: {', '.join(ROWS)} (default: all but gpu)")
-    parser.add_argument("--games", metavar="FILE", help="games or labelled positions to measure with (default: bundled games)")
-    parser.add_argument("--params", metavar="PARAMS", default="classic", help="default: classic")
+                        help=f"what to measure: {', '.join(ROWS)} (default: all except gpu)")
+    parser.add_argument("--games", metavar="FILE",
+                        help="file of games or labelled positions to measure with (default: bundled games)")
+    parser.add_argument("--params", metavar="PARAMS", default="classic", help="parameter file (default: classic)")
 
 
 def run(arguments: argparse.Namespace) -> dict:
@@ -32,15 +35,15 @@ def run(arguments: argparse.Namespace) -> dict:
 
     from games.streams import InputError
     from tuner.bench import Workload, met
+    from tuner.commands.display import TerminalDisplay, output_console
     from tuner.engine.loading import SAMPLES
-    from tuner.io.progress import Display
     from tuner.io.tables import show_table
 
     games = Path(arguments.games) if arguments.games else SAMPLES
     if not games.exists():
         raise InputError(f"{games}: no such file")
     lines = []
-    with tempfile.TemporaryDirectory(prefix="evaltune-") as folder, Display() as display:
+    with tempfile.TemporaryDirectory(prefix="evaltune-") as folder, TerminalDisplay() as display:
         for name in arguments.rows or ORDINARY:
             display.begin(f"measuring {name}")
             module, function = ROWS[name]
@@ -49,7 +52,7 @@ def run(arguments: argparse.Namespace) -> dict:
     result = {"machine": platform.processor() or platform.machine(), "python": platform.python_version(),
               "games": games.name, "rows": [{**line, "met": met(line)} for line in lines]}
     if not arguments.json:
-        show_table("speed", ["", "value", "unit", "wanted", "met", "reference", "its value", "ratio"],
+        show_table(output_console(), "speed", ["", "value", "unit", "target", "met", "reference", "its value", "ratio"],
                    [_cells(line) for line in result["rows"]])
     return result
 

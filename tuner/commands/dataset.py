@@ -1,9 +1,9 @@
-"""Turn games into a dataset, once, to tune from it many times; or inspect, merge and split datasets.
+"""Turn games into a dataset once, to tune from it many times; or inspect, merge and split datasets.
 
-  tuner dataset GAMES... -o DIR           build
-  tuner dataset inspect DIR               games, results, phases, how often each parameter applies
+  tuner dataset GAMES... -o DIR           build a dataset
+  tuner dataset inspect DIR               its games, results, phases and parameters
   tuner dataset merge DIR DIR... -o DIR   all games of several datasets, each once
-  tuner dataset split DIR -o DIR HELD     whole openings to either side
+  tuner dataset split DIR -o DIR HELD     two datasets without a common opening
 """
 
 from __future__ import annotations
@@ -12,8 +12,10 @@ import argparse
 
 from tuner.commands.options import add_read_options, add_term_options, share
 
-EXAMPLE = """example:
-  tuner dataset games/*.pgn.zst -o games.ds && tuner dataset inspect games.ds
+USAGE = "[inspect|merge|split] GAMES [GAMES ...] -o DIR [options]"
+EXAMPLE = """examples:
+  tuner dataset games/*.pgn.zst -o games.ds
+  tuner dataset inspect games.ds
   tuner dataset split games.ds -o train.ds test.ds --held-out 0.2
 """
 ACTIONS = ("inspect", "merge", "split")
@@ -21,11 +23,12 @@ ACTIONS = ("inspect", "merge", "split")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("sources", metavar="GAMES", nargs="+",
-                        help="files of games, or `inspect`, `merge` or `split` and datasets (./merge for a file of that name)")
-    parser.add_argument("-o", "--output", metavar="DIR", nargs="+", default=[], help="dataset to write; two for split")
+                        help="files of games; or `inspect`, `merge` or `split`, and datasets (./merge for a file of that name)")
+    parser.add_argument("-o", "--output", metavar="DIR", nargs="+", default=[], help="dataset to write; split: two of them")
     parser.add_argument("--params", metavar="PARAMS", default="classic",
-                        help="a parameter file of the game whose terms are counted (default: classic)")
-    parser.add_argument("--held-out", type=share, default=0.1, metavar="SHARE", help="of the games, for split (default: 0.1)")
+                        help="parameter file of the game whose terms are counted (default: classic)")
+    parser.add_argument("--held-out", type=share, default=0.1, metavar="SHARE",
+                        help="split: share of the games in the second dataset (default: 0.1)")
     add_term_options(parser)
     add_read_options(parser)
 

@@ -1,4 +1,4 @@
-"""What `tuner dataset` does: build, inspect, merge, split."""
+"""The actions of `tuner dataset`: build, inspect, merge, split."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from games.streams import InputError
+from tuner.commands.display import TerminalDisplay, output_console
 from tuner.commands.options import read_options
 from tuner.datasets.merge import merge as merge_datasets
 from tuner.datasets.merge import part
@@ -18,18 +19,17 @@ from tuner.datasets.writer import require_replaceable
 from tuner.engine.loading import load_engine, quiescence_of
 from tuner.ingest.build import build as build_dataset
 from tuner.io.files import QUIESCENCE
-from tuner.io.progress import Display
 from tuner.io.tables import show_table
 from tuner.parameters.layout import Place
 from tuner.tuning.result import report_line
 
 
 def build(sources: list[str], arguments: argparse.Namespace) -> dict:
-    """Games to a dataset."""
+    """Build a dataset from games."""
     target = Path(arguments.output[0])
     require_replaceable(target, (*sources, arguments.params, arguments.quiescence, *arguments.terms))
     engine, _ = load_engine(arguments.params, arguments.terms, add_missing=True)
-    with Display() as display:
+    with TerminalDisplay() as display:
         display.begin("reading")
         data, report = build_dataset(engine, sources, target, read_options(arguments),
                                      quiescence_of(engine, arguments.quiescence or QUIESCENCE), display.note, display.reading)
@@ -42,18 +42,19 @@ def build(sources: list[str], arguments: argparse.Namespace) -> dict:
 
 
 def inspect(sources: list[str], arguments: argparse.Namespace) -> dict:
-    """What a dataset holds."""
+    """Summarise a dataset."""
     data = open_dataset(sources[0])
     layout = data.layout
     summary = {"dataset": sources[0], "sources": data.manifest["sources"], "options": data.manifest["options"],
                **summarise(data, layout)}
     if not arguments.json:
+        console = output_console()
         print(f"{sources[0]}: {data.manifest['game']}, from {', '.join(s['file'] for s in data.manifest['sources'])}")
         print("\n".join("  " + line for line in summary_lines(summary)) + "\n")
-        show_table("results by phase", ["phase", "positions", "win %", "draw %", "loss %"], [
+        show_table(console, "results by phase", ["phase", "positions", "win %", "draw %", "loss %"], [
             [f"{low}-{high}", f"{part['positions']:,}", *(f"{100 * share:.1f}" for share in part["results"])]
             for part in summary["results_by_phase"] for low, high in [part["phase"]]])
-        show_table("how often parameters apply", ["parameter", "numbers", "positions", "rarest number", "never"], [
+        show_table(console, "how often parameters apply", ["parameter", "numbers", "positions", "rarest number", "never"], [
             _use_row(place, summary["use"]) for place in layout.places])
     return summary
 
@@ -66,7 +67,7 @@ def _use_row(place: Place, use: dict[str, int]) -> list[str]:
 
 
 def merge(sources: list[str], arguments: argparse.Namespace) -> dict:
-    """Several datasets to one."""
+    """Merge datasets into one."""
     require_replaceable(Path(arguments.output[0]), sources)
     data = merge_datasets([open_dataset(source) for source in sources], Path(arguments.output[0]))
     if not arguments.json:
@@ -75,7 +76,7 @@ def merge(sources: list[str], arguments: argparse.Namespace) -> dict:
 
 
 def split(sources: list[str], arguments: argparse.Namespace) -> dict:
-    """One dataset to two without a common opening."""
+    """Split a dataset into two without a common opening."""
     if os.path.realpath(arguments.output[0]) == os.path.realpath(arguments.output[1]):
         raise InputError(f"{arguments.output[0]}: named twice, expected two datasets to write")
     for target in arguments.output:

@@ -1,17 +1,21 @@
-"""Compare parameter files: what changed, in centipawns and percent, how sure that is, and what the data support."""
+"""Compare parameter files: the changes in centipawns and percent, their 95 % intervals, and which of them
+the data support.
+
+The largest supported changes come first, then every number that moved.
+"""
 
 from __future__ import annotations
 
 import argparse
-import sys
 
 from tuner.commands.options import add_term_options, count
 from tuner.io.text import one_line
 
 LEAST = 1  # centipawns
-MOST_FILES = 26  # that letters tell apart
+MOST_FILES = 26  # one letter each
 
-EXAMPLE = """example:
+USAGE = "INITIAL LEARNED [LEARNED ...] [options]"
+EXAMPLE = """examples:
   tuner diff classic learned.yaml
   tuner diff classic learned.yaml --significant
   tuner diff classic learned.yaml --format markdown > changes.md
@@ -22,31 +26,32 @@ EXAMPLE = """example:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("initial", metavar="INITIAL", help="parameter file, or a bundled one")
     parser.add_argument("learned", metavar="LEARNED", nargs="+", help="parameter files to compare with it")
-    parser.add_argument("--format", choices=("table", "markdown", "json"), default="table")
-    parser.add_argument("--least", type=count, metavar="N",
-                        help=f"leave out numbers that moved by less, in centipawns (default: {LEAST}; 0 with --significant)")
-    parser.add_argument("--all", action="store_true", help="show all numbers, moved or not")
     parser.add_argument("--significant", action="store_true",
-                        help="only changes that the data support, of which 5 %% are false on average (Benjamini-Hochberg)")
+                        help="show only changes that the data support, at a false discovery rate of 5 %% (Benjamini-Hochberg)")
+    parser.add_argument("--least", type=count, metavar="N",
+                        help=f"hide numbers that moved by less than N centipawns (default: {LEAST}; with --significant 0)")
+    parser.add_argument("--all", action="store_true", help="show all numbers, also those that did not move")
+    parser.add_argument("--format", choices=("table", "markdown", "json"), default="table", help="default: table")
     add_term_options(parser)
 
 
 def run(arguments: argparse.Namespace) -> dict:
     from games.streams import InputError
+    from tuner.commands.display import output_console, show_note
     from tuner.engine.loading import load_parameters, parameter_path
     from tuner.parameters.diff import compare, differences, errors_known
     from tuner.parameters.reader import listed, missing_parameters
 
     names = (arguments.initial, *arguments.learned)
     if arguments.significant and arguments.all:
-        raise InputError("--all and --significant exclude each other: all numbers, or those that the data support")
+        raise InputError("--all and --significant: one shows all numbers, the other only supported changes; leave one out")
     if len(names) > MOST_FILES:
         raise InputError(f"{len(names)} files named, expected at most {MOST_FILES}")
-    # a file from before one's own terms can be compared with those that have them
+    # a file without the terms of one's own can be compared with files that have them
     files = [load_parameters(path, arguments.terms, add_missing=bool(arguments.terms)) for path in names]
     for name, p in zip(names, files, strict=True):
         if arguments.terms and (missing := missing_parameters(parameter_path(name), p.layout, p.game)):
-            print(one_line(f"{name} lacks {listed(missing)}, which count as 0"), file=sys.stderr)
+            show_note(f"{name} lacks {listed(missing)}, which count as 0")
     for name, p in zip(names[1:], files[1:], strict=True):
         if p.game != files[0].game:
             raise InputError(f"{name} is for {p.game}, but {names[0]} is for {files[0].game}")
@@ -54,8 +59,8 @@ def run(arguments: argparse.Namespace) -> dict:
             raise InputError(f"{name} has the stages {list(p.stages)}, but {names[1]} has {list(files[1].stages)}; "
                              "compare each with the first")
         if arguments.significant and not errors_known(files[0], p):
-            raise InputError(f"{name}: no standard_errors, without which nothing is significant; expected a learned file, "
-                             "as `tuner tune` writes it")
+            raise InputError(f"{name}: no standard_errors, so no change can be tested; expected a learned file, as `tuner tune` "
+                             "writes it")
     found = compare(files)
     named = {"initial": names[0], "learned": names[1]} if len(names) == 2 else {"files": list(names)}
     result = {**named, **differences(found, arguments.significant)}
@@ -69,5 +74,6 @@ def run(arguments: argparse.Namespace) -> dict:
         least = 0 if arguments.all else arguments.least
         if least is None:
             least = 0 if arguments.significant else LEAST
-        show(found, View(tuple(one_line(name) for name in names), least, arguments.significant, arguments.format == "markdown"))
+        view = View(tuple(one_line(name) for name in names), least, arguments.significant, arguments.format == "markdown")
+        show(output_console(), found, view)
     return result

@@ -1,4 +1,4 @@
-"""Explain the evaluation of one position, term by term; or evaluate all positions of a file, a score on each line."""
+"""Explain the evaluation of one position, term by term; or evaluate all positions of a file, one score per line."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from tuner.engine.engine import Engine
     from tuner.parameters.parameters import Parameters
 
-EXAMPLE = """example:
+USAGE = "PARAMS FEN|FILE [options]"
+EXAMPLE = """examples:
   tuner eval classic "r1bqkbnr/pppp1ppp/2n5/4p3/2B1P3/5N2/PPPP1PPP/RNBQK2R b KQkq - 3 3"
   tuner eval my.yaml positions.epd.zst > scores.txt
 """
@@ -22,15 +23,16 @@ EXAMPLE = """example:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("params", metavar="PARAMS", help="parameter file, or a bundled one")
     parser.add_argument("position", metavar="FEN|FILE", nargs="+",
-                        help="a position, in quotation marks or not; or a file with one on each line (also .gz, .bz2, .zst), or "
-                             "-: its scores in centipawns, first player's view")
-    parser.add_argument("--all", action="store_true", help="show every parameter that applies, not only the terms")
-    add_device_option(parser, "cpu", "where the evaluations of a file are computed")
+                        help="a position, quoted or not; or a file with one position per line (also .gz, .bz2, .zst), or - for "
+                             "standard input; scores are centipawns, first player's view")
+    parser.add_argument("--all", action="store_true", help="show each parameter that applies, not only the terms")
+    add_device_option(parser, "cpu", "where the positions of a file are evaluated")
     add_term_options(parser)
 
 
 def run(arguments: argparse.Namespace) -> dict:
     from games.streams import InputError
+    from tuner.commands.display import output_console
     from tuner.engine.explain import explain, show
     from tuner.engine.loading import load_engine
 
@@ -44,12 +46,12 @@ def run(arguments: argparse.Namespace) -> dict:
     result = explain(engine, parameters, words)
     if not arguments.json:
         print(engine.game.draw(words) + "\n")
-        show(result, arguments.all)
+        show(output_console(), result, arguments.all)
     return result
 
 
 def _scores(engine: Engine, parameters: Parameters, source: str, arguments: argparse.Namespace) -> dict:
-    """A line for each position; with --json all of them in the object."""
+    """Print one score per line; with --json return them all."""
     from tuner.device.choose import device_named
     from tuner.engine.evaluate_file import scores_of
 

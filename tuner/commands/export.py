@@ -1,4 +1,4 @@
-"""Write a parameter file as text that engines read: C, Rust, JSON, UCI options, or settings for SPSA."""
+"""Write a parameter file as text for engines: C, Rust, JSON, UCI options, or settings for SPSA."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ import argparse
 from tuner.commands.options import add_term_options, between
 
 MOST_DECIMALS = 6
-NUMBERED = ("uci", "spsa")  # formats in which every number has a name of its own
+NUMBERED = ("uci", "spsa")  # formats that name every number
 
-EXAMPLE = """example:
+USAGE = "PARAMS --format FORMAT [-o FILE] [options]"
+EXAMPLE = """examples:
   tuner export learned.yaml --format c -o weights.h
   tuner export learned.yaml --format rust --scale-to 100 --flip
   tuner export learned.yaml --format spsa > spsa.txt
@@ -19,15 +20,15 @@ EXAMPLE = """example:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("params", metavar="PARAMS", help="parameter file, or a bundled one")
     parser.add_argument("--format", choices=("c", "rust", "json", "uci", "spsa"), required=True,
-                        help="c, rust: constant arrays; json: nested names; uci: spin options, and commands that set them; "
-                             "spsa: lines `name, int, default, min, max, c_end, r_end`, as OpenBench takes them")
-    parser.add_argument("-o", "--output", metavar="FILE", help="write there instead of to standard output")
+                        help="c, rust: constant arrays; json: nested names; uci: spin options, and the commands that set them; "
+                             "spsa: lines `name, int, default, min, max, c_end, r_end`, the format of OpenBench")
+    parser.add_argument("-o", "--output", metavar="FILE", help="write to this file (default: standard output)")
     parser.add_argument("--scale-to", type=between(0, 1e6, "100"), metavar="N",
-                        help="multiply all numbers so that the first one is N, as the mean of its stages")
+                        help="multiply all numbers so that the first one has the mean N over its stages")
     parser.add_argument("--decimals", type=int, choices=range(MOST_DECIMALS + 1), default=0, metavar="N",
-                        help=f"round to so many decimals, 0 to {MOST_DECIMALS} (default: 0, whole numbers)")
+                        help=f"round to N decimals, 0 to {MOST_DECIMALS} (default: 0)")
     parser.add_argument("--flip", action="store_true",
-                        help="tables with their last row first; otherwise the row nearest to the owner's side is first")
+                        help="write tables with their last row first (default: the row nearest to their owner)")
     add_term_options(parser)
 
 
@@ -36,6 +37,7 @@ def run(arguments: argparse.Namespace) -> dict:
     from pathlib import Path
 
     from games.streams import InputError
+    from tuner.commands.display import show_note
     from tuner.engine.loading import load_parameters, parameter_path
     from tuner.export.numbers import heading, rounded, rounding_line
     from tuner.export.settings import json_text, spsa_text, uci_text
@@ -45,9 +47,9 @@ def run(arguments: argparse.Namespace) -> dict:
 
     form, output = arguments.format, arguments.output
     if form in NUMBERED and arguments.flip:
-        raise InputError(f"--flip: in --format {form} every number has its name, and no order; leave it out")
+        raise InputError(f"--flip: --format {form} names every number, so there is no order of rows; leave it out")
     if form == "uci" and arguments.decimals:
-        raise InputError(f"--decimals {arguments.decimals}: options of UCI are whole numbers; --scale-to N makes them finer")
+        raise InputError(f"--decimals {arguments.decimals}: UCI options are whole numbers; use --scale-to N for finer steps")
     path = parameter_path(arguments.params)
     parameters = load_parameters(path, arguments.terms)
     if output is not None:
@@ -65,8 +67,8 @@ def run(arguments: argparse.Namespace) -> dict:
             sys.stdout.write(text)
         else:
             print(f"wrote {one_line(output)}: {r.weights.size:,} numbers for {form}, {rounding_line(r)}")
-    # what the format or the pipe has no place for
+    # what the text itself does not say
     notes = heading(r, str(arguments.params), tables=False) if form == "spsa" else [rounding_line(r)] if output is None else []
     for note in notes:
-        print(note, file=sys.stderr)
+        show_note(note)
     return result

@@ -1,7 +1,7 @@
-"""Play two players against each other in pairs of games, and say which is better and how sure that is.
+"""Play a match between two players in pairs of games, and estimate the difference in Elo.
 
-A and B are parameter files, names of bundled ones, `random`, or engines of others: "uci:COMMAND", "xboard:COMMAND", or
-the name of a UCI engine on the PATH. Every opening is played twice, with colours swapped.
+A and B are parameter files, names of bundled ones, `random`, or other engines: "uci:COMMAND", "xboard:COMMAND", or the name
+of a UCI engine on the PATH. Every opening is played twice, with colours swapped.
 """
 
 from __future__ import annotations
@@ -10,60 +10,80 @@ import argparse
 import os
 from pathlib import Path
 
-from tuner.commands.options import add_term_options, at_least_one, count, positive, require_nothing_else, tell
+from tuner.commands.options import (
+    add_term_options,
+    at_least_one,
+    command_text,
+    count,
+    finish,
+    positive,
+    require_nothing_else,
+)
 from tuner.parallel import available_cpus
 
-EXAMPLE = """example:
+USAGE = "A B [--games N] [options]"
+EXAMPLE = """examples:
   tuner match learned.yaml classic --depth 4 --games 400 --pgn games.pgn
-  tuner match learned.yaml classic --nodes 5000 --sprt 0 5 --openings book.epd.zip --run match
+  tuner match learned.yaml classic --nodes 5000 --sprt 0 5 \\
+    --openings book.epd.zip --run match
   tuner match --resume match
   tuner match learned.yaml "uci:stockfish" --option-b "Skill Level=3" --tc 5+0.05
-  tuner match learned.yaml random --plies 80 --depth 2       the ladder: beside zero and material
+  tuner match learned.yaml random --plies 80 --depth 2
+                                      the ladder: `zero` and `material` play too
 """
-KEPT = ("resume", "concurrency", "pgn", "json", "command", "perform")  # what may be said of a match that goes on
+KEPT = ("resume", "concurrency", "pgn", "json", "command", "perform")  # may be given with --resume
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("a", metavar="A", nargs="?", help="the player that the result is about")
+    parser.add_argument("a", metavar="A", nargs="?", help="the player whose result is reported")
     parser.add_argument("b", metavar="B", nargs="?", help="its opponent")
-    group = parser.add_argument_group("how long")
-    group.add_argument("--games", type=count, metavar="N", help="so many, an even number (default: 100); with --sprt at most")
-    group.add_argument("--sprt", type=float, nargs=2, metavar=("ELO0", "ELO1"), help="until one of these is accepted")
-    group.add_argument("--model", choices=("normalized", "logistic"), default="normalized",
-                       help="what the Elo of --sprt is (default: normalized)")
-    group.add_argument("--alpha", type=float, default=0.05, metavar="P", help="chance of accepting ELO1 falsely (default: 0.05)")
-    group.add_argument("--beta", type=float, default=0.05, metavar="P", help="chance of accepting ELO0 falsely (default: 0.05)")
-    group = parser.add_argument_group("thinking, of both players")
-    only = group.add_mutually_exclusive_group()
-    only.add_argument("--depth", type=at_least_one, metavar="N", help="plies (default: 4)")
-    only.add_argument("--nodes", type=at_least_one, metavar="N", help="nodes a move")
-    only.add_argument("--movetime", type=positive, metavar="S", help="seconds a move")
-    only.add_argument("--tc", type=_time_control, metavar="BASE+INC", help="seconds a game and seconds added after each move")
+    parser.add_argument("--games", type=count, metavar="N",
+                        help="number of games, even (default: 100); with --sprt the largest number (default: no limit)")
+    only = parser.add_mutually_exclusive_group()
+    only.add_argument("--depth", type=at_least_one, metavar="N", help="plies per search of both players (default: 4)")
+    only.add_argument("--nodes", type=at_least_one, metavar="N", help="nodes per move of both players")
+    only.add_argument("--movetime", type=positive, metavar="S", help="seconds per move of both players")
+    only.add_argument("--tc", type=_time_control, metavar="BASE+INC",
+                      help="time control of both players: seconds per game + seconds added after each move")
+    parser.add_argument("--openings", metavar="FILE", help="openings: EPD or PGN, also .gz, .bz2, .zst, .zip")
+    parser.add_argument("--pgn", metavar="OUT", help="write the games to this file")
+    parser.add_argument("--run", metavar="DIR", help="keep the match in this folder, so that it can be resumed")
+    parser.add_argument("--resume", metavar="DIR", help="continue the match in this folder")
+    add_term_options(parser)
+    group = parser.add_argument_group("players")
     for side in "ab":
-        group.add_argument(f"--depth-{side}", type=at_least_one, metavar="N", help=f"plies, of {side.upper()} alone")
-        group.add_argument(f"--nodes-{side}", type=at_least_one, metavar="N", help=f"nodes a move, of {side.upper()} alone")
-    group.add_argument("--hash", type=at_least_one, metavar="MB", help="of the table of a search (default: 16)")
+        group.add_argument(f"--depth-{side}", type=at_least_one, metavar="N", help=f"plies per search of {side.upper()} alone")
+        group.add_argument(f"--nodes-{side}", type=at_least_one, metavar="N", help=f"nodes per move of {side.upper()} alone")
+    group.add_argument("--hash", type=at_least_one, metavar="MB", help="size of the transposition table (default: 16)")
     for side in "ab":
         group.add_argument(f"--option-{side}", action="append", default=[], metavar="NAME=VALUE",
-                           help=f"an option of the engine {side.upper()}; may be repeated")
-    add_term_options(parser)
+                           help=f"option of the engine {side.upper()}; may be repeated")
+    group = parser.add_argument_group("sequential test")
+    group.add_argument("--sprt", type=float, nargs=2, metavar=("ELO0", "ELO1"),
+                       help="play until the SPRT accepts one of two differences in Elo")
+    group.add_argument("--model", choices=("normalized", "logistic"), default="normalized",
+                       help="Elo model of --sprt (default: normalized)")
+    group.add_argument("--alpha", type=float, default=0.05, metavar="P",
+                       help="probability of accepting ELO1 if ELO0 is true (default: 0.05)")
+    group.add_argument("--beta", type=float, default=0.05, metavar="P",
+                       help="probability of accepting ELO0 if ELO1 is true (default: 0.05)")
     group = parser.add_argument_group("games")
-    group.add_argument("--openings", metavar="FILE", help="EPD or PGN, also .gz, .bz2, .zst, .zip")
-    group.add_argument("--order", choices=("random", "sequential"), default="random", help="of the openings (default: random)")
+    group.add_argument("--order", choices=("random", "sequential"), default="random",
+                       help="order of the openings (default: random)")
     group.add_argument("--random-plies", type=count, metavar="N",
-                       help="without --openings: balanced positions after so many random plies (default: 8; 0 in a ladder)")
-    group.add_argument("--plies", type=count, default=0, metavar="N", help="a draw after so many; against random: the ladder")
+                       help="without --openings: balanced positions after N random plies (default: 8; in the ladder 0)")
+    group.add_argument("--plies", type=count, default=0, metavar="N",
+                       help="adjudicate a draw after N plies (default: never); with `random` as a player: the ladder")
     group.add_argument("--resign", nargs="+", metavar="NAME=N",
-                       help="movecount=3 score=400: who thinks so badly of so many moves in a row has lost (default: off)")
+                       help="movecount=3 score=400: a player resigns after 3 moves in a row with scores of -400 centipawns or "
+                            "less (default: off)")
     group.add_argument("--draw", nargs="+", metavar="NAME=N",
-                       help="movenumber=40 movecount=8 score=20: a draw that both have seen for so long (default: off)")
-    group.add_argument("--seed", type=count, default=1, metavar="N", help="of everything random (default: 1)")
-    group = parser.add_argument_group("work")
+                       help="movenumber=40 movecount=8 score=20: from move 40 on, a draw after 8 moves in a row on which both "
+                            "scores are within 20 centipawns (default: off)")
+    group.add_argument("--seed", type=count, default=1, metavar="N", help="seed of all random choices (default: 1)")
+    group = parser.add_argument_group("machine")
     group.add_argument("--concurrency", type=at_least_one, default=available_cpus(), metavar="N",
-                       help="games at once (default: the processors that there are)")
-    group.add_argument("--pgn", metavar="OUT", help="write the games to this file")
-    group.add_argument("--run", metavar="DIR", help="keep everything in this folder, to go on after any interruption")
-    group.add_argument("--resume", metavar="DIR", help="go on with the match in this folder")
+                       help="games played at once (default: one per CPU)")
 
 
 def _time_control(text: str) -> tuple[float, float]:
@@ -79,17 +99,21 @@ def _time_control(text: str) -> tuple[float, float]:
 
 def run(arguments: argparse.Namespace) -> dict:
     from games.streams import InputError
+    from tuner.commands.display import TerminalDisplay
     from tuner.match import match
 
     ways = match.Ways(min(arguments.concurrency, 512), Path(arguments.pgn) if arguments.pgn else None)
     if arguments.resume is not None:
         require_nothing_else(arguments, add_arguments, KEPT)
-        outcome = match.resumed_match(Path(arguments.resume), ways)
+        with TerminalDisplay() as display:
+            outcome = match.resumed_match(Path(arguments.resume), ways, display)
     else:
         if arguments.a is None or arguments.b is None:
             raise InputError("match: expected two players, A and B, or --resume DIR; see tuner match --help")
-        outcome = match.new_match(_settings(arguments), Path(arguments.run) if arguments.run else None, ways)
-    return tell(arguments, outcome.lines, outcome.plain, outcome.interrupted)
+        settings, folder = _settings(arguments), Path(arguments.run) if arguments.run else None
+        with TerminalDisplay() as display:
+            outcome = match.new_match(settings, folder, ways, command_text(arguments), display)
+    return finish(arguments, outcome.lines, outcome.plain, outcome.interrupted)
 
 
 def _settings(arguments: argparse.Namespace):
@@ -102,9 +126,9 @@ def _settings(arguments: argparse.Namespace):
     if games is None and arguments.sprt is None:
         games = DEFAULT_GAMES
     if games is not None and (games % 2 or games == 0):
-        raise InputError(f"--games {games}: games come in pairs, expected an even number")
+        raise InputError(f"--games {games}: expected an even number, because games are played in pairs")
     if arguments.openings is not None and arguments.random_plies is not None:
-        raise InputError("--random-plies: makes openings where --openings names none; leave one out")
+        raise InputError("--random-plies and --openings: both choose openings; leave one out")
     usual = {"depth": arguments.depth, "nodes": arguments.nodes, "movetime": arguments.movetime}
     if arguments.tc is not None:
         usual |= {"base": arguments.tc[0], "increment": arguments.tc[1]}
@@ -114,7 +138,7 @@ def _settings(arguments: argparse.Namespace):
     for side in "ab":
         own = {name: getattr(arguments, f"{name}_{side}") for name in ("depth", "nodes")}
         if all(own.values()):
-            raise InputError(f"--depth-{side} and --nodes-{side}: one of them limits a move, leave the other out")
+            raise InputError(f"--depth-{side} and --nodes-{side}: both limit a search; leave one out")
         controls.append(own if any(own.values()) else usual)
     ladder = arguments.plies > 0 and any(player.rpartition("/")[2] == "random" for player in (arguments.a, arguments.b))
     random_plies = arguments.random_plies

@@ -1,9 +1,10 @@
-"""Options that several commands share: which games and positions to read, and the terms they are counted with."""
+"""Options that several commands share, the types of their values, and what commands print at the end."""
 
 from __future__ import annotations
 
 import argparse
 import json
+import shlex
 from collections.abc import Callable, Sequence
 
 from tuner.io.files import QUIESCENCE
@@ -11,48 +12,49 @@ from tuner.io.text import LARGEST_COUNT
 
 
 def add_term_options(parser: argparse.ArgumentParser) -> None:
-    """Terms of the user's own."""
+    """Add --terms."""
     parser.add_argument("--terms", metavar="FILE", action="append", default=[],
-                        help="a Python file with terms of your own (see evalterms/README.md); may be repeated")
+                        help="Python file with terms of your own (see evalterms/README.md); may be repeated")
 
 
 def add_device_option(group: argparse._ActionsContainer, default: str, what: str) -> None:
-    """Where passes run."""
+    """Add --device; `what` runs there."""
     group.add_argument("--device", choices=("auto", "cpu", "gpu"), default=default,
-                       help=f"{what}: gpu needs CuPy and a card, auto takes one if there is one (default: {default})")
+                       help=f"{what}: cpu, gpu (needs CuPy), or auto: a GPU if one is available (default: {default})")
 
 
 def add_gradient_options(group: argparse._ActionsContainer) -> None:
-    """How derivatives are computed."""
+    """Add --gradient and --step."""
     group.add_argument("--gradient", choices=("analytic", "finite-difference", "forward-difference", "central-difference"),
-                       default="analytic",
-                       help="analytic (default), or finite differences of the compiled evaluation with moved weights, central "
-                            "unless said: slow, and right for terms that are not linear in their numbers")
+                       default="analytic", metavar="KIND",
+                       help="analytic (default), or forward-difference, central-difference or finite-difference (the same as "
+                            "central): differences of the evaluation itself, slow, for terms that are not linear in their "
+                            "parameters")
     group.add_argument("--step", type=between(1e-6, 1e4, "1"), metavar="CP",
-                       help="of finite differences, in centipawns (default: 0.01 central, 1 forward)")
+                       help="step of the differences in centipawns (default: central 0.01, forward 1)")
 
 
 def add_read_options(parser: argparse.ArgumentParser) -> None:
-    """Which games and positions to take."""
-    group = parser.add_argument_group("which games and positions")
+    """Add the options that choose games and positions."""
+    group = parser.add_argument_group("which games and positions to read")
     group.add_argument("--positions", choices=("auto", "all", "quiet", "resolve"), default="auto",
-                       help="quiet: where quiescence finds nothing; resolve: where quiescence ends; auto (default): the "
-                            "game's own choice, for chess quiet positions of games and all labelled positions")
+                       help="quiet: those whose quiescence search changes nothing; resolve: where the quiescence search ends; "
+                            "auto (default): the game's choice, for chess quiet positions of games and all labelled positions")
     group.add_argument("--quiescence", metavar="PARAMS",
-                       help=f"parameters by which a position is quiet (default: {QUIESCENCE})")
-    group.add_argument("--min-elo", type=count, default=0, metavar="N", help="games of which both players have this Elo")
+                       help=f"parameter file of that quiescence search (default: {QUIESCENCE})")
+    group.add_argument("--min-elo", type=count, default=0, metavar="N", help="skip games if a player's Elo is below N")
     group.add_argument("--skip-start", type=count, metavar="N",
-                       help="leave out the first plies (default: the game's own choice, 8 for chess)")
-    group.add_argument("--skip-end", type=count, default=0, metavar="N", help="leave out the last plies")
-    group.add_argument("--per-game", type=count, metavar="N", help="at most so many positions a game, at random")
+                       help="skip the first N plies of each game (default: the game's choice, 8 for chess)")
+    group.add_argument("--skip-end", type=count, default=0, metavar="N", help="skip the last N plies of each game (default: 0)")
+    group.add_argument("--per-game", type=count, metavar="N", help="keep at most N positions of each game, chosen at random")
     group.add_argument("--duplicates", choices=("keep", "games", "positions"), default="games",
-                       help="leave out repeated games (default), repeated positions too, or nothing")
+                       help="remove repeated games (default), repeated positions too, or keep all")
     group.add_argument("--strict", action="store_true", help="stop at the first bad game instead of skipping it")
-    group.add_argument("--seed", type=count, default=1, metavar="N", help="of everything random (default: 1)")
+    group.add_argument("--seed", type=count, default=1, metavar="N", help="seed of all random choices (default: 1)")
 
 
 def count(text: str, least: int = 0) -> int:
-    """A whole number that is not negative."""
+    """Parse a whole number of `least` or more."""
     try:
         value = int(text)
     except ValueError:
@@ -64,12 +66,12 @@ def count(text: str, least: int = 0) -> int:
 
 
 def at_least_one(text: str) -> int:
-    """A whole number of 1 or more."""
+    """Parse a whole number of 1 or more."""
     return count(text, 1)
 
 
 def positive(text: str) -> float:
-    """A positive number."""
+    """Parse a positive number."""
     try:
         value = float(text)
     except ValueError:
@@ -80,7 +82,7 @@ def positive(text: str) -> float:
 
 
 def between(low: float, high: float, example: str) -> Callable[[str], float]:
-    """The type of an option that is a number strictly between two."""
+    """Return the type of an option that is a number strictly between two others."""
 
     def number(text: str) -> float:
         try:
@@ -95,12 +97,12 @@ def between(low: float, high: float, example: str) -> Callable[[str], float]:
 
 
 def gradient_named(text: str) -> str:
-    """The kind of gradient: finite differences are central unless said."""
+    """The kind of gradient: `finite-difference` is short for central."""
     return "central-difference" if text == "finite-difference" else text
 
 
 def unit(text: str) -> float:
-    """A number from 0 to 1."""
+    """Parse a number from 0 to 1."""
     try:
         value = float(text)
     except ValueError:
@@ -112,7 +114,7 @@ def unit(text: str) -> float:
 
 def require_nothing_else(arguments: argparse.Namespace, add_arguments: Callable[[argparse.ArgumentParser], None],
                          kept: Sequence[str]) -> None:
-    """InputError for options beside --resume that would make another run of the one that goes on; `kept` may be said."""
+    """InputError for options beside --resume that would change the run that continues; those in `kept` may be given."""
     from games.streams import InputError
 
     parser = argparse.ArgumentParser()
@@ -122,12 +124,12 @@ def require_nothing_else(arguments: argparse.Namespace, add_arguments: Callable[
     for name, value in vars(arguments).items():
         if name in usual and name not in kept and value != usual[name]:
             words = next((action.option_strings for action in parser._actions if action.dest == name), [])
-            told = words[-1] if words else value
-            raise InputError(f"{told}: a run that goes on takes nothing but {', '.join(allowed)} and --json")
+            raise InputError(f"{words[-1] if words else value}: a resumed run keeps its settings; with --resume only "
+                             f"{', '.join(allowed)} and --json can be given")
 
 
-def tell(arguments: argparse.Namespace, lines: Sequence[str], plain: dict, interrupted: bool) -> dict:
-    """Say what came of a long command, and end with the status of an interrupt if it was interrupted."""
+def finish(arguments: argparse.Namespace, lines: Sequence[str], plain: dict, interrupted: bool) -> dict:
+    """Print the result of a long command, and exit with status 130 if it was interrupted."""
     if not arguments.json:
         print("\n".join(lines))
     if interrupted:
@@ -137,8 +139,13 @@ def tell(arguments: argparse.Namespace, lines: Sequence[str], plain: dict, inter
     return plain
 
 
+def command_text(arguments: argparse.Namespace) -> str:
+    """Return the command as the user typed it; runs and learned files record it."""
+    return "tuner " + shlex.join(arguments.words)
+
+
 def share(text: str) -> float:
-    """A number from 0 to below 1."""
+    """Parse a number from 0 to below 1."""
     try:
         value = float(text)
     except ValueError:
@@ -149,7 +156,7 @@ def share(text: str) -> float:
 
 
 def read_options(arguments: argparse.Namespace):
-    """The ReadOptions that the arguments of `add_read_options` ask for."""
+    """Return the ReadOptions for the arguments of `add_read_options`."""
     from games.record import ReadOptions
 
     return ReadOptions(positions=arguments.positions, min_elo=arguments.min_elo, skip_start=arguments.skip_start,

@@ -1,4 +1,4 @@
-"""Check a parameter file and say what it holds; add the parameters that it lacks."""
+"""Check a parameter file and summarise it, or add the parameters that it lacks."""
 
 from __future__ import annotations
 
@@ -6,18 +6,19 @@ import argparse
 
 from tuner.commands.options import add_term_options
 
-EXAMPLE = """example:
+USAGE = "PARAMS [--add-missing -o OUT] [--terms FILE]"
+EXAMPLE = """examples:
   tuner params my.yaml
   tuner params classic --terms my_terms.py --add-missing -o mine.yaml
 """
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("params", metavar="PARAMS", help="parameter file, or the name of a bundled one (a file of that name here "
-                                                         "comes first)")
+    parser.add_argument("params", metavar="PARAMS",
+                        help="parameter file, or a bundled one (a file of the same name in the current folder is preferred)")
     parser.add_argument("--add-missing", action="store_true",
-                        help="write a new file (-o), with zeros for the parameters that PARAMS lacks")
-    parser.add_argument("-o", "--output", metavar="OUT", help="the file to write")
+                        help="write PARAMS to -o OUT with zeros for the parameters that it lacks")
+    parser.add_argument("-o", "--output", metavar="OUT", help="parameter file to write")
     add_term_options(parser)
 
 
@@ -33,7 +34,7 @@ def run(arguments: argparse.Namespace) -> dict:
     from tuner.parameters.writer import write_parameters
 
     if arguments.output and not arguments.add_missing:
-        raise InputError(f"-o {arguments.output}: nothing is written without --add-missing")
+        raise InputError(f"-o {arguments.output}: only --add-missing writes a file; add it, or leave out -o")
     path = parameter_path(arguments.params)
     game = game_of(path)
     layout = make_layout(game, arguments.terms)

@@ -1,7 +1,7 @@
-"""Write one self-contained HTML page about the folder of a run: of `tune --run`, `selfplay` or `match --run`.
+"""Write one self-contained HTML page about a run of `tune --run`, `selfplay` or `match --run`.
 
-The page needs no network, suits light and dark screens and phones, and says what was learned, how sure that is, and how to
-repeat it. Matches that were played with what was learned are added by --match, which may be repeated.
+The page shows what was learned, how certain it is, and how to repeat it. It needs no network. Matches played with the learned
+weights are added with --match.
 """
 
 from __future__ import annotations
@@ -9,19 +9,21 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-EXAMPLE = """example:
-  tuner tune classic games.pgn.zst -o learned.yaml --run run && tuner report run
-  tuner match learned.yaml classic --run match && tuner report run --match match -o learned.html
-  tuner report selfplay-1 --match match-1000 --match match-4000         Elo by games learned from
+USAGE = "RUN [-o FILE.html] [--match DIR]"
+EXAMPLE = """examples:
+  tuner report run
+  tuner report run --match match -o learned.html
+  tuner report selfplay-1 --match match-1000 --match match-4000
+                                              Elo by games learned from
 """
 PAGE = "report.html"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("run", metavar="RUN", help="the folder of a run")
-    parser.add_argument("-o", "--output", metavar="FILE.html", help=f"write here (default: {PAGE} in the folder)")
+    parser.add_argument("run", metavar="RUN", help="folder of a run")
+    parser.add_argument("-o", "--output", metavar="FILE.html", help=f"page to write (default: {PAGE} in the folder)")
     parser.add_argument("--match", metavar="DIR", action="append", default=[],
-                        help="the folder of a match of what was learned; may be repeated")
+                        help="folder of a match played with the learned weights; may be repeated")
 
 
 def run(arguments: argparse.Namespace) -> dict:
@@ -35,7 +37,7 @@ def run(arguments: argparse.Namespace) -> dict:
     found = read_run(folder, [Path(match) for match in arguments.match])
     output = Path(arguments.output) if arguments.output else folder / PAGE
     if output.suffix.lower() not in (".html", ".htm"):
-        raise InputError(f"{output}: expected the name of a page, such as {PAGE}")
+        raise InputError(f"{output}: expected the name of an HTML page, such as {PAGE}")
     require_writable(output, KIND, (str(folder), *arguments.match))
     page, sections = render(found)
     replace_file(output, page)

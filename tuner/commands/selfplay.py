@@ -1,8 +1,8 @@
-"""Learn the weights of a parameter file from games that the search plays.
+"""Learn the weights of a parameter file from games of self-play.
 
-Threads play batches of games; after each the learner moves the weights, and later games are played with them. PARAMS is a
-parameter file or a bundled one. Everything lies in a folder (default: selfplay-1, -2, ...): params.yaml is always
-playable, history.jsonl has a line for each batch, and --resume goes on after any interruption.
+Threads play batches of games; after each batch the learner moves the weights, with which later games are played. All files
+are kept in a folder (default: selfplay-1, selfplay-2, ...): params.yaml can be played at any time, history.jsonl has a line
+for each batch, and --resume continues after any interruption.
 """
 
 from __future__ import annotations
@@ -16,90 +16,103 @@ from tuner.commands.options import (
     add_term_options,
     at_least_one,
     between,
+    command_text,
     count,
+    finish,
     gradient_named,
     positive,
     require_nothing_else,
     share,
-    tell,
     unit,
 )
 from tuner.parallel import available_cpus
 
-EXAMPLE = """example:
-  tuner selfplay --lambda 0.7                                  from bare piece values, 1,000 games
-  tuner selfplay my.yaml --games 14000 --lambda 0.7 -o learned.yaml
-  tuner selfplay --openings '1k6/8/2K5/3R4/8/8/8/8 w - - 0 1' --games 60 --depth 2 --plies 12 --truncated draw \
-      --explore 0.3 --batch 1 --lag 0 --learning-rate 10 --method td-leaf       mate with a rook
-  tuner selfplay my.yaml --opponent self --opponent past --opponent uci:stockfish
+USAGE = "[PARAMS] [--games N] [-o OUT] [options]"
+EXAMPLE = """examples:
+  tuner selfplay                                from bare piece values, 1,000 games
+  tuner selfplay my.yaml --games 14000 -o learned.yaml
   tuner selfplay --resume selfplay-1 --games 20000
+  tuner selfplay my.yaml --opponent self --opponent past --opponent uci:stockfish
+  tuner selfplay --openings '1k6/8/2K5/3R4/8/8/8/8 w - - 0 1' --games 60 \\
+    --depth 2 --plies 12 --truncated draw --explore 0.3 --batch 1 --lag 0 \\
+    --learning-rate 10 --method td-leaf         mate with a rook
 """
-KEPT = ("resume", "workers", "output", "games", "json", "command", "perform")  # what may be said of a run that goes on
+KEPT = ("resume", "workers", "output", "games", "json", "command", "perform")  # may be given with --resume
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("params", metavar="PARAMS", nargs="?", default="material", help="where to start (default: material)")
-    parser.add_argument("-o", "--output", metavar="OUT", help="write the learned file here too")
-    parser.add_argument("--games", type=at_least_one, metavar="N", help="to play (default: 1000)")
+    parser.add_argument("params", metavar="PARAMS", nargs="?", default="material",
+                        help="parameter file to start from, or a bundled one (default: material)")
+    parser.add_argument("--games", type=at_least_one, metavar="N", help="number of games (default: 1000)")
+    parser.add_argument("-o", "--output", metavar="OUT", help="write the learned parameter file here too")
+    parser.add_argument("--run", metavar="DIR", help="folder of the run (default: selfplay-1, or the next free number)")
+    parser.add_argument("--resume", metavar="DIR", help="continue the run in this folder; --games N sets a new total")
+    only = parser.add_mutually_exclusive_group()
+    only.add_argument("--depth", type=at_least_one, metavar="N", help="search each move N plies deep (default: 3)")
+    only.add_argument("--nodes", type=at_least_one, metavar="N",
+                      help="play the move of the deepest search completed within N nodes")
+    add_term_options(parser)
     group = parser.add_argument_group("games")
-    only = group.add_mutually_exclusive_group()
-    only.add_argument("--depth", type=at_least_one, metavar="N", help="plies of a search (default: 3)")
-    only.add_argument("--nodes", type=at_least_one, metavar="N", help="nodes of a search, in whole depths")
+    group.add_argument("--openings", metavar="FILE|FEN", help="openings: an EPD or PGN file, or one position")
     group.add_argument("--random-plies", type=count, metavar="N",
-                       help="random moves at the beginning (default: 4; with --openings 0)")
-    group.add_argument("--openings", metavar="FILE|FEN", help="where games begin: EPD or PGN, or one position")
-    group.add_argument("--balanced", action="store_true", help="only random openings that a search finds balanced")
-    group.add_argument("--explore", type=share, default=0.0, metavar="P", help="share of moves made at random (default: 0)")
-    group.add_argument("--plies", type=at_least_one, default=160, metavar="N", help="break games off there (default: 160)")
+                       help="begin with N random plies (default: 4; with --openings 0)")
+    group.add_argument("--balanced", action="store_true", help="keep only random openings that a search scores as balanced")
+    group.add_argument("--explore", type=share, default=0.0, metavar="P", help="share of random moves (default: 0)")
+    group.add_argument("--plies", type=at_least_one, default=160, metavar="N", help="stop games after N plies (default: 160)")
     group.add_argument("--truncated", choices=("value", "draw"),
-                       help="games broken off: value (default): their last value was right; draw: they are drawn")
+                       help="outcome of games that were stopped: their last value (default) or a draw")
     group.add_argument("--opponent", action="append", metavar="PLAYER",
-                       help="self (default), past (earlier selves), a parameter file, uci:COMMAND; repeated: in turn")
+                       help="self (default), past (earlier weights), a parameter file or uci:COMMAND; may be repeated: they take "
+                            "turns")
     group.add_argument("--no-blunders", action="store_true",
-                       help="learn nothing from moves of an opponent that were mistakes not foreseen (KnightCap's rule)")
+                       help="td and td-leaf: ignore errors after mistakes of the opponent that the search did not predict "
+                            "(KnightCap's rule)")
     group = parser.add_argument_group("learning")
     group.add_argument("--method", choices=("rootstrap", "td-leaf", "td", "treestrap"), default="rootstrap",
-                       help="what is learned: that the positions played are worth what searches from there on found (rootstrap, "
-                            "the default), that leaves of principal variations agree (td-leaf), that positions agree (td), or "
-                            "that all positions in the search trees keep their bounds (treestrap)")
-    group.add_argument("--lambda", dest="trace", type=unit, metavar="L",
-                       help="weight of later values, per ply: 0 the next value alone, 1 the result alone (default: 0.7)")
-    add_gradient_options(group)
+                       help="rootstrap (default): move the positions played towards the scores of later searches; td: towards "
+                            "the values of later positions; td-leaf: the same between the leaves of principal variations; "
+                            "treestrap: move all positions of the search tree towards their scores and bounds")
+    group.add_argument("--lambda", dest="lambda_", type=unit, metavar="L",
+                       help="weight of later values, per ply: 0 for the next value alone, 1 for the result alone (default: 0.7)")
+    group.add_argument("--fixed", action="append", default=[], metavar="NAME",
+                       help="keep parameters matching this name or glob constant; may be repeated")
     group.add_argument("--noisy", action="store_true",
-                       help="rootstrap and treestrap: learn of positions that are not quiet too, as published")
+                       help="rootstrap and treestrap: learn from positions that are not quiet too, as published")
+    group.add_argument("--noise", type=between(0, 1e4, "2"), default=0.0, metavar="CP",
+                       help="standard deviation of random noise added to the starting weights, in centipawns (default: 0)")
+    add_gradient_options(group)
+    group = parser.add_argument_group("optimizer")
     group.add_argument("--learner", choices=("adam", "sgd", "adagrad", "coherence"), default="adam", help="default: adam")
     group.add_argument("--learning-rate", type=positive, metavar="N",
-                       help="centipawns (default: adam 3 a step, sgd 1 a unit of error; KnightCap 0.1, Homan 0.255)")
+                       help="in centipawns (default: adam 3, sgd 1, adagrad 20, coherence 3)")
     group.add_argument("--decay", type=positive, default=200.0, metavar="N",
-                       help="batches after which the rate has halved; it falls on to a tenth (default: 200)")
-    group.add_argument("--average", type=share, default=0.99, metavar="B",
-                       help="memory of the average of the weights that plays (default: 0.99 a batch)")
-    group.add_argument("--batch", type=at_least_one, default=8, metavar="N", help="games between two steps (default: 8)")
+                       help="halve the learning rate within N batches; it never falls below a tenth (default: 200)")
+    group.add_argument("--average", type=share, default=0.99, metavar="SHARE",
+                       help="the weights that play are a moving average: share of the old average kept per batch (default: 0.99)")
+    group.add_argument("--batch", type=at_least_one, default=8, metavar="N", help="games per step (default: 8)")
     group.add_argument("--lag", type=count, default=1, metavar="N",
-                       help="batches that play on while one is learnt, so that nobody waits (default: 1)")
-    group.add_argument("--fixed", action="append", default=[], metavar="NAME", help="hold this name or glob; may be repeated")
-    group.add_argument("--noise", type=between(0, 1e4, "2"), default=0.0, metavar="CP", help="start with weights off by so much")
-    add_term_options(parser)
-    group = parser.add_argument_group("work")
-    group.add_argument("--seed", type=count, default=1, metavar="N", help="of everything random (default: 1)")
+                       help="batches played ahead of the learner, so that threads do not idle (default: 1)")
+    group = parser.add_argument_group("machine")
+    group.add_argument("--seed", type=count, default=1, metavar="N", help="seed of all random choices (default: 1)")
     group.add_argument("--workers", type=at_least_one, default=available_cpus(), metavar="N",
-                       help="threads that play; changes nothing about the result (default: the processors that there are)")
-    group.add_argument("--run", metavar="DIR", help="the folder (default: selfplay-1, or the next that is free)")
-    group.add_argument("--resume", metavar="DIR", help="go on with the run in this folder; --games N sets a new end")
+                       help="threads that play; the result is the same for any number (default: one per CPU)")
 
 
 def run(arguments: argparse.Namespace) -> dict:
+    from tuner.commands.display import TerminalDisplay
     from tuner.selfplay import run as selfplay
 
     output = Path(arguments.output) if arguments.output else None
     workers = min(arguments.workers, 512)
     if arguments.resume is not None:
         require_nothing_else(arguments, add_arguments, KEPT)
-        result = selfplay.resumed_run(Path(arguments.resume), workers, output, arguments.games)
+        with TerminalDisplay() as display:
+            result = selfplay.resumed_run(Path(arguments.resume), workers, output, arguments.games, display)
     else:
-        folder = Path(arguments.run) if arguments.run else selfplay.free_folder()
-        result = selfplay.new_run(_settings(arguments), folder, workers, output)
-    return tell(arguments, result.lines, result.plain, result.interrupted)
+        settings, folder = _settings(arguments), Path(arguments.run) if arguments.run else selfplay.free_folder()
+        with TerminalDisplay() as display:
+            result = selfplay.new_run(settings, folder, workers, output, command_text(arguments), display)
+    return finish(arguments, result.lines, result.plain, result.interrupted)
 
 
 def _settings(arguments: argparse.Namespace):
@@ -110,16 +123,18 @@ def _settings(arguments: argparse.Namespace):
 
     depth, method = None if arguments.nodes else arguments.depth or 3, arguments.method
     if method == "treestrap" and depth is None:
-        raise InputError("--method treestrap: needs searches of one depth; use --depth in place of --nodes")
+        raise InputError("--method treestrap: needs searches of fixed depth; use --depth instead of --nodes")
     opponents = tuple(arguments.opponent or ["self"])
     searched, gradient = BACKUPS[method].harvest is not None, gradient_named(arguments.gradient)
+    treestrap, stepped = method == "treestrap", gradient != "analytic"
     for option, given, why in (
-            ("--no-blunders", arguments.no_blunders and searched, f"a rule for td and td-leaf, not for {method}"),
-            ("--noisy", arguments.noisy and not searched, f"for rootstrap and treestrap; {method} learns from every position"),
-            ("--lambda", arguments.trace is not None and method == "treestrap", "treestrap learns from searches, not from games"),
-            ("--truncated", arguments.truncated is not None and method == "treestrap", "treestrap learns nothing from results"),
-            ("--balanced", arguments.balanced and arguments.openings is not None, "chooses among random openings, not of a file"),
-            ("--step", arguments.step is not None and gradient == "analytic", "of finite differences; the gradient is analytic")):
+            ("--no-blunders", arguments.no_blunders and searched, f"applies to td and td-leaf, not to {method}"),
+            ("--noisy", arguments.noisy and not searched,
+             f"applies to rootstrap and treestrap; {method} learns from every position"),
+            ("--lambda", treestrap and arguments.lambda_ is not None, "treestrap learns from searches, not from games"),
+            ("--truncated", treestrap and arguments.truncated is not None, "treestrap does not learn from results"),
+            ("--balanced", arguments.balanced and arguments.openings is not None, "chooses random openings, not those of a file"),
+            ("--step", arguments.step is not None and not stepped, "is for finite differences; the gradient is analytic")):
         if given:
             raise InputError(f"{option}: {why}; leave it out")
     random_plies = arguments.random_plies
@@ -130,7 +145,7 @@ def _settings(arguments: argparse.Namespace):
         openings=os.path.abspath(arguments.openings) if arguments.openings and os.path.exists(arguments.openings)
         else arguments.openings, balanced=arguments.balanced, explore=arguments.explore, plies=arguments.plies,
         opponents=opponents, method=method,
-        trace=None if method == "treestrap" else 0.7 if arguments.trace is None else arguments.trace, gradient=gradient,
+        trace=None if method == "treestrap" else 0.7 if arguments.lambda_ is None else arguments.lambda_, gradient=gradient,
         step=STEPS.get(gradient) if arguments.step is None else arguments.step, gated=not arguments.noisy,
         blunders=not arguments.no_blunders, truncated=arguments.truncated or "value", rule=arguments.learner,
         rate=arguments.learning_rate, decay=arguments.decay, average=arguments.average, batch=arguments.batch,

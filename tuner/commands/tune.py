@@ -1,4 +1,4 @@
-"""Learn the weights of a parameter file from games, and write them to a new file."""
+"""Learn the weights of a parameter file from games and write them to a new file."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from tuner.commands.options import (
     add_term_options,
     at_least_one,
     between,
+    command_text,
     count,
     gradient_named,
     positive,
@@ -21,58 +22,70 @@ from tuner.commands.options import (
 )
 from tuner.parallel import available_cpus
 
-EXAMPLE = """example:
+USAGE = "PARAMS GAMES [GAMES ...] -o OUT [options]"
+EXAMPLE = """examples:
   tuner tune classic games.pgn.zst -o learned.yaml
-  tuner tune my.yaml games/ --held-out 0.2 --fixed 'material.pawn.eg' --learner lbfgs -o learned.yaml
+  tuner tune classic games.pgn.zst --dry-run
+  tuner tune my.yaml games/ --method logistic --fixed 'material.pawn.eg' \\
+    -o learned.yaml --run run
 """
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("params", metavar="PARAMS", help="parameter file to start from, or a bundled one: classic, zero, ...")
     parser.add_argument("games", metavar="GAMES", nargs="+",
-                        help="files of games or labelled positions (also .gz, .bz2, .zst), folders of them, datasets, or -")
+                        help="files of games or labelled positions (also .gz, .bz2, .zst), folders of them, datasets, or - for "
+                             "standard input")
     parser.add_argument("-o", "--output", metavar="OUT", help="parameter file to write")
-    parser.add_argument("--dry-run", action="store_true", help="say what these games can teach, and fit nothing")
-    group = parser.add_argument_group("learning")
-    group.add_argument("--method", choices=("auto", "logistic", "rootstrap", "td", "td-leaf"), default="auto",
-                       help="logistic: regression of the results on the positions, TD(1); rootstrap: towards what a search of "
-                            "each position finds; td, td-leaf: temporal differences of the positions or of the leaves of "
-                            "searches; auto (default): rootstrap, if there are games and an evaluation to search them with")
-    group.add_argument("--depth", type=at_least_one, metavar="N", help="plies of those searches (default: 4)")
-    group.add_argument("--lambda", dest="trace", type=unit, metavar="L",
-                       help="weight of what comes later in the game, per ply (default: rootstrap 0, the search alone; td 0.7)")
-    group.add_argument("--rounds", type=at_least_one, metavar="N",
-                       help="search again with what was learned, at most so often in all, while that changes much (default: "
-                            "rootstrap 1, td-leaf 3)")
-    group.add_argument("--workers", type=at_least_one, default=available_cpus(), metavar="N",
-                       help="threads that search; changes nothing about the result (default: the processors that there are)")
-    add_device_option(group, "auto", "where passes over the data run")
-    group.add_argument("--loss", choices=("cross-entropy", "mse", "ordered", "davidson", "draws"),
-                       help="cross-entropy (default) or mean squared error of the expected score; with draws as an outcome of "
-                            "their own: ordered logit (Rao and Kupper), davidson, or draws: what predicts held-out games best")
-    group.add_argument("--learner", choices=("newton", "lbfgs", "adam", "sgd"), default="newton", help="default: newton")
-    add_gradient_options(group)
-    group.add_argument("--learning-rate", type=positive, metavar="N", help="for adam (centipawns a step) and sgd")
-    group.add_argument("--iterations", type=at_least_one, metavar="N", help="at most so many; epochs for adam and sgd")
-    group.add_argument("--batch", type=at_least_one, metavar="N",
-                       help="positions a step of adam and sgd (default: 16384)")
-    group.add_argument("--held-out", type=share, default=0.1, metavar="SHARE",
-                       help="share of the games, whole openings, kept to judge the result (default: 0.1)")
-    group.add_argument("--prior", type=_prior, default="auto", metavar="SD",
-                       help="how far weights may be expected from where they start: a number of centipawns, none, or auto "
-                            "(default): found from the games for each list and term, for rootstrap 20; or cv: one width for all, "
-                            "by cross-validation over games")
-    group.add_argument("--bootstrap", type=count, default=0, metavar="N",
-                       help="check the standard errors by N fits to games drawn with replacement")
-    group.add_argument("--fixed", action="append", default=[], metavar="NAME", help="hold this name or glob; may be repeated")
-    group.add_argument("--only", action="append", default=[], metavar="NAME", help="move nothing but this name or glob")
-    group.add_argument("--untapered", action="store_true", help="one number for each parameter instead of one a stage")
-    group.add_argument("--scale", type=between(1e-6, 1, "0.00255"), metavar="N",
-                       help="hold the scale (default: fitted to the starting values, if they are not all zero)")
-    group.add_argument("--no-intercept", action="store_true", help="no term for the advantage that openings give one player")
+    parser.add_argument("--dry-run", action="store_true", help="report what can be learned from these games, and fit nothing")
+    parser.add_argument("--method", choices=("auto", "logistic", "rootstrap", "td", "td-leaf"), default="auto",
+                        help="logistic: regression of the results on the positions; rootstrap: towards the scores of searches of "
+                             "the positions; td: temporal differences between positions; td-leaf: between the leaves of "
+                             "searches; auto (default): rootstrap if there are games and an evaluation to search with, else "
+                             "logistic")
+    parser.add_argument("--fixed", action="append", default=[], metavar="NAME",
+                        help="keep parameters matching this name or glob constant; may be repeated")
+    parser.add_argument("--only", action="append", default=[], metavar="NAME",
+                        help="learn only parameters matching this name or glob; may be repeated")
+    parser.add_argument("--run", metavar="DIR",
+                        help="keep the dataset, the history and the settings in this folder, for `tuner report`")
     add_term_options(parser)
+    group = parser.add_argument_group("searches and temporal differences")
+    group.add_argument("--depth", type=at_least_one, metavar="N", help="depth of the searches in plies (default: 4)")
+    group.add_argument("--lambda", dest="lambda_", type=unit, metavar="L",
+                       help="weight of later positions of the game, per ply, from 0 to 1 (default: rootstrap 0, the search "
+                            "alone; td and td-leaf 0.7)")
+    group.add_argument("--rounds", type=at_least_one, metavar="N",
+                       help="search at most N times, each time with the weights learned so far, until values hardly change "
+                            "(default: rootstrap 1, td-leaf 3)")
+    group = parser.add_argument_group("model")
+    group.add_argument("--loss", choices=("cross-entropy", "mse", "ordered", "davidson", "draws"),
+                       help="cross-entropy (default) or mean squared error of the expected score; or with draws as a third "
+                            "outcome: ordered (ordered logit), davidson, or draws (whichever predicts held-out games best)")
+    group.add_argument("--prior", type=_prior, default="auto", metavar="SD",
+                       help="prior width, the standard deviation of weights around their starting values: centipawns; none; cv "
+                            "(one width, by cross-validation); or auto (default: for each list and term by empirical Bayes; for "
+                            "rootstrap 20)")
+    group.add_argument("--held-out", type=share, default=0.1, metavar="SHARE",
+                       help="share of the games that is held out, by whole openings, to validate the result (default: 0.1)")
+    group.add_argument("--bootstrap", type=count, default=0, metavar="N",
+                       help="check the standard errors by N fits to games resampled with replacement")
+    group.add_argument("--untapered", action="store_true", help="learn one number per parameter, not one per stage")
+    group.add_argument("--scale", type=between(1e-6, 1, "0.00255"), metavar="N",
+                       help="keep the scale constant at N (default: fitted to the starting values unless they are all zero)")
+    group.add_argument("--no-intercept", action="store_true",
+                       help="fit no intercept, which is the advantage that openings give the first player")
+    group = parser.add_argument_group("optimizer")
+    group.add_argument("--learner", choices=("newton", "lbfgs", "adam", "sgd"), default="newton", help="default: newton")
+    group.add_argument("--iterations", type=at_least_one, metavar="N", help="at most N iterations; adam and sgd: epochs")
+    group.add_argument("--learning-rate", type=positive, metavar="N", help="of adam (centipawns per step) and sgd")
+    group.add_argument("--batch", type=at_least_one, metavar="N", help="positions per step of adam and sgd (default: 16384)")
+    add_gradient_options(group)
     add_read_options(parser)
-    parser.add_argument("--run", metavar="DIR", help="keep the dataset, the history and the settings in this folder")
+    group = parser.add_argument_group("machine")
+    group.add_argument("--workers", type=at_least_one, default=available_cpus(), metavar="N",
+                       help="threads; the result is the same for any number (default: one per CPU)")
+    add_device_option(group, "auto", "where passes over the data run")
 
 
 def _prior(text: str) -> float | str | None:
@@ -81,12 +94,13 @@ def _prior(text: str) -> float | str | None:
 
 def run(arguments: argparse.Namespace) -> dict:
     from games.streams import InputError
+    from tuner.commands.display import TerminalDisplay
     from tuner.tuning import run
     from tuner.tuning.options import TuneOptions
 
     options = TuneOptions(
             reading=read_options(arguments), quiescence=arguments.quiescence, terms=tuple(arguments.terms), step=arguments.step,
-            method=arguments.method, depth=arguments.depth, trace=arguments.trace, workers=min(arguments.workers, 512),
+            method=arguments.method, depth=arguments.depth, trace=arguments.lambda_, workers=min(arguments.workers, 512),
             per_game=arguments.per_game, rounds=arguments.rounds,
             loss=arguments.loss, learner=arguments.learner, gradient=gradient_named(arguments.gradient),
             learning_rate=arguments.learning_rate,
@@ -95,15 +109,17 @@ def run(arguments: argparse.Namespace) -> dict:
             untapered=arguments.untapered, intercept=not arguments.no_intercept, seed=arguments.seed,
             bootstrap=arguments.bootstrap, device=arguments.device, run=Path(arguments.run) if arguments.run else None)
     if arguments.dry_run:
-        result = run.dry_run(arguments.params, arguments.games, options)
+        with TerminalDisplay() as display:
+            result = run.dry_run(arguments.params, arguments.games, options, display)
         if not arguments.json:
             from tuner.diagnostics.dry_run import foresee_lines
 
             print("\n".join(foresee_lines(result)))
         return result
     if arguments.output is None:
-        raise InputError("-o OUT is missing: the parameter file to write; or ask for --dry-run")
-    result = run.tune(arguments.params, arguments.games, Path(arguments.output), options)
+        raise InputError("expected -o OUT, the parameter file to write, or --dry-run")
+    with TerminalDisplay() as display:
+        result = run.tune(arguments.params, arguments.games, Path(arguments.output), options, command_text(arguments), display)
     if not arguments.json:
         from tuner.tuning.result import result_lines
 

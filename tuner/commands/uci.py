@@ -1,4 +1,4 @@
-"""Play under any chess program: an engine that speaks UCI, the Universal Chess Interface, with your parameters."""
+"""Play in any chess program: an engine that speaks UCI (Universal Chess Interface) with your parameters."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ import argparse
 
 from tuner.commands.options import add_term_options
 
-GAME = "chess"  # the protocol's own
-EXAMPLE = """example:
+GAME = "chess"  # UCI is a protocol for chess alone
+USAGE = "[PARAMS] [--terms FILE]"
+EXAMPLE = """examples:
   tuner uci learned.yaml
-  cutechess-cli -engine cmd=tuner arg=uci arg=learned.yaml -engine cmd=stockfish -each proto=uci tc=10+0.1 -games 2
+  cutechess-cli -engine cmd=tuner arg=uci arg=learned.yaml \\
+    -engine cmd=stockfish -each proto=uci tc=10+0.1 -games 2
 """
 
 
@@ -46,6 +48,6 @@ def run(arguments: argparse.Namespace) -> dict:
         sys.stdout.write(line + "\n")
         sys.stdout.flush()
 
-    uci = importlib.import_module(f"games.{GAME}.uci")  # loads what is heavy only when it is needed
+    uci = importlib.import_module(f"games.{GAME}.uci")  # loads heavy modules only when they are needed
     searches = uci.serve(make_searcher, uci.lines_of(sys.stdin.buffer), write, f"evaltune {__version__}", arguments.params)
     return {"searches": searches}

@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from rich.console import Console
 
 from tuner.engine.engine import Engine
-from tuner.io.tables import number, show_table
+from tuner.io.tables import number, show_lines, show_table
 from tuner.parameters.layout import shares_of
 from tuner.parameters.parameters import Parameters
 
@@ -61,7 +62,7 @@ def _whole_term(engine: Engine, parameters: Parameters, name: str, words: np.nda
     return found
 
 
-def show(result: dict, all_parameters: bool) -> None:
+def show(console: Console, result: dict, all_parameters: bool) -> None:
     """Print an explanation as a table."""
     stages = list(result["shares"])
     rows = []
@@ -72,7 +73,7 @@ def show(result: dict, all_parameters: bool) -> None:
                      for p in term["parameters"]]
     rows.append(["total", "", *(number(sum(term[s] for term in result["terms"])) for s in stages),
                  number(result["evaluation"])])
-    show_table("centipawns, first player's view", ["term", "count", *stages, "tapered"], rows)
+    show_table(console, "centipawns, first player's view", ["term", "count", *stages, "tapered"], rows)
     shares = ", ".join(f"{100 * share:.0f} % {stage}" for stage, share in result["shares"].items())
-    print(f"phase {result['phase']} of {result['phases']} ({shares}); the first player scores "
-          f"{100 * result['win_probability']:.1f} % (v = {result['value']:+.3f})")
+    show_lines(console, f"phase {result['phase']} of {result['phases']} ({shares}); the first player scores "
+               f"{100 * result['win_probability']:.1f} % (v = {result['value']:+.3f})")

@@ -13,6 +13,7 @@ from games.record import Game, PositionBatch, ReadOptions, ReadReport
 from games.streams import InputError, plain_name
 from tuner import __version__
 from tuner.datasets.dataset import Dataset
+from tuner.datasets.format import is_dataset
 from tuner.datasets.reader import open_dataset
 from tuner.datasets.writer import DatasetWriter
 from tuner.engine.counter import Counter
@@ -85,6 +86,26 @@ def prepared(engine: Engine, options: ReadOptions, quiescence: Parameters | None
         return options, None
     packed = engine.packed(quiescence)
     return replace(options, evaluation=engine.evaluation(packed)), packed
+
+
+
+def count_positions(engine: Engine, sources: Sequence[str], options: ReadOptions, quiescence: Parameters | None,
+                    note: Callable[[str], None], progress: Callable[[ReadReport], None]) -> int | None:
+    """Read the games once without keeping them; returns how many positions `build` will find there.
+
+    None, and nothing is read, if a source can be read only once (standard input, pipes) or is a dataset.
+    """
+    if any(source == "-" or is_dataset(source) or not os.path.isfile(file)
+           for source in sources for file in expand([source], engine.game.suffixes, engine.game.holds_games)):
+        return None
+    options, packed = prepared(engine, options, quiescence)
+    report, positions = ReadReport(), 0
+    for _, read in batches(engine.game, sources, options, report, note):
+        for batch in read:
+            positions += len(batch.positions)
+            progress(report)
+    del packed
+    return positions
 
 
 def build(engine: Engine, sources: Sequence[str], target: Path, options: ReadOptions, quiescence: Parameters | None,

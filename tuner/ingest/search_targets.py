@@ -22,12 +22,14 @@ from tuner.parameters.parameters import Parameters
 
 MEGABYTES = 1
 Teach = Callable[[PositionBatch], PositionBatch]
+Searched = Callable[[], None]  # called after each position, from the thread that searched it
 
 
 class Searchers:
     """Searchers with the same weights, one for each of some threads; `playing` or exact."""
 
-    def __init__(self, engine: Engine, parameters: Parameters, playing: bool, workers: int) -> None:
+    def __init__(self, engine: Engine, parameters: Parameters, playing: bool, workers: int, searched: Searched) -> None:
+        self._searched = searched
         self._searchers = [engine.searcher(parameters, playing, MEGABYTES) for _ in range(workers)]
 
     def each(self, batch: PositionBatch, work: Callable[[Searcher, int], None]) -> None:
@@ -41,6 +43,7 @@ class Searchers:
             searcher.clear()
             for place in range(*game):
                 work(searcher, place)
+                self._searched()
             return True
 
         with Threads(run, self._searchers) as threads:
@@ -50,13 +53,14 @@ class Searchers:
                 pass
 
 
-def search_values(engine: Engine, parameters: Parameters, depth: int, workers: int) -> Callable[[PositionBatch], np.ndarray]:
+def search_values(engine: Engine, parameters: Parameters, depth: int, workers: int,
+                  searched: Searched = lambda: None) -> Callable[[PositionBatch], np.ndarray]:
     """A function from a batch to the values (n,) in [-1, 1], first player's view, that searches of its positions give.
 
     The search is that which plays.
     """
     limits, second = Limits(depth=depth), engine.game.contest.second_to_move
-    searchers = Searchers(engine, parameters, True, workers)
+    searchers = Searchers(engine, parameters, True, workers, searched)
 
     def values(batch: PositionBatch) -> np.ndarray:
         result = np.empty(len(batch.positions))
@@ -78,12 +82,13 @@ class Leaves:
     Without a search (`depth` 0) the positions stay what they are.
     """
 
-    def __init__(self, engine: Engine, parameters: Parameters, depth: int, trace: float, workers: int) -> None:
+    def __init__(self, engine: Engine, parameters: Parameters, depth: int, trace: float, workers: int,
+                 searched: Searched = lambda: None) -> None:
         self._engine, self._parameters, self._trace = engine, parameters, trace
         self._limits = Limits(depth=depth)
         self._decay: list[np.ndarray] = []
         self._known: list[np.ndarray] = []
-        self._searchers = Searchers(engine, parameters, False, workers) if depth else None
+        self._searchers = Searchers(engine, parameters, False, workers, searched) if depth else None
 
     def __call__(self, batch: PositionBatch) -> PositionBatch:
         ends = np.append(batch.first[1:], len(batch.positions))

@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all, what may be written over, and reading no more than there should be."""
+"""Files: atomic writes, checks of output paths, and reads of limited size."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ SPSA_LINE = re.compile(rb"[\w-]+\.[\w.\[\]-]+, (int|float)(, -?[\d.e+-]+){5}\r?\
 
 
 def temporary_name(path: Path) -> Path:
-    """Where a file is written before it is put in place."""
+    """Return the path to which a file is written before it is renamed to `path`."""
     return path.with_name(f".{path.name}.{os.getpid()}.tmp")
 
 
 @contextlib.contextmanager
 def replaced(path: Path) -> Iterator[Path]:
-    """A temporary name to write to; put in place of `path` once the block is done, and removed if it fails. A link stays and
-    leads to the new file. InputError if the file cannot be written."""
+    """Yield a temporary path, which replaces `path` after the block and is removed if the block fails. If `path` is a link, the
+    file that it points to is replaced. InputError if the file cannot be written."""
     place = Path(os.path.realpath(path))
     temporary = temporary_name(place)
     try:
@@ -43,23 +43,23 @@ def replaced(path: Path) -> Iterator[Path]:
 
 
 def unwritable(path: Path | str, problem: OSError, advice: str = "choose another place") -> InputError:
-    """What is said of a file that cannot be written: no room, no permission, too large."""
+    """Return the error for a file that cannot be written: disk full, no permission, too large."""
     return InputError(f"{path}: cannot be written: {problem.strerror or problem}; {advice}")
 
 
 def replace_file(path: Path, content: str | bytes) -> None:
-    """Write a file as a whole; text as UTF-8, its line ends as they are, bytes of names that are no text as escapes."""
+    """Write a file atomically. Text is written as UTF-8 with its own line ends; what UTF-8 cannot encode becomes escapes."""
     with replaced(path) as temporary:
         temporary.write_bytes(plain_text(content).encode("utf-8") if isinstance(content, str) else content)
 
 
 def plain_text(text: str) -> str:
-    """The same text with what UTF-8 cannot hold, as names of files may, written as escapes."""
+    """Return the text with escapes for what UTF-8 cannot encode, such as some names of files."""
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def sha256_of(path: str | Path) -> str:
-    """The hash of a file's bytes; OSError if it cannot be read."""
+    """Return the SHA-256 of a file's bytes; OSError if it cannot be read."""
     state = hashlib.sha256()
     with open(path, "rb") as stream:
         while piece := stream.read(1 << 20):
@@ -67,15 +67,15 @@ def sha256_of(path: str | Path) -> str:
     return state.hexdigest()
 
 
-_piped: dict[tuple[int, int], bytes] = {}  # what pipes held, by device and inode: they can be read once only
+_piped: dict[tuple[int, int], bytes] = {}  # contents of pipes by device and inode, because a pipe can be read only once
 
 
 def read_whole(path: str | Path, most: int, what: str) -> bytes:
-    """The bytes of a file or pipe, of which there may be `most`; FileNotFoundError, other trouble as InputError."""
+    """Read a file or pipe of at most `most` bytes. FileNotFoundError if there is none; InputError for other problems."""
     try:
         with open(path, "rb", buffering=0) as stream:
             found = os.fstat(stream.fileno())
-            if stat.S_ISDIR(found.st_mode):  # where opening one is not refused
+            if stat.S_ISDIR(found.st_mode):  # some systems open folders as files
                 raise IsADirectoryError(21, "Is a directory")
             key = found.st_dev, found.st_ino
             if key in _piped:
@@ -85,8 +85,8 @@ def read_whole(path: str | Path, most: int, what: str) -> bytes:
                 pieces.append(piece)
                 size += len(piece)
             if size > most:
-                told = f"{found.st_size:,}" if found.st_size > most else f"more than {most:,}"
-                raise InputError(f"{path}: {told} bytes, expected {what} of at most {most:,}")
+                size_text = f"{found.st_size:,}" if found.st_size > most else f"more than {most:,}"
+                raise InputError(f"{path}: {size_text} bytes, expected {what} of at most {most:,}")
             content = b"".join(pieces)
             if stat.S_ISFIFO(found.st_mode):
                 _piped[key] = content
@@ -103,7 +103,7 @@ def read_whole(path: str | Path, most: int, what: str) -> bytes:
         raise InputError(f"{path}: cannot be read: {problem}") from None
 
 
-Content = bytes | mmap.mmap  # of a file that is there; below, what tells that it is one that a command wrote
+Content = bytes | mmap.mmap  # of an existing file; the functions below recognise what a command wrote
 
 
 def _is_learned(content: Content) -> bool:
@@ -111,7 +111,7 @@ def _is_learned(content: Content) -> bool:
 
 
 def _is_games(content: Content) -> bool:
-    """PGN, every game of which was played here: others may have been added to such a file."""
+    """Whether this is PGN in which every game was played by a command here; people may add other games to such a file."""
     events = re.findall(rb"^\[Event .*?\r?$", content, re.MULTILINE)
     return content[:7] == b"[Event " and all(GAMES_MARK.match(event) for event in events)
 
@@ -129,11 +129,11 @@ MADE_HERE: dict[str, Callable[[Content], bool]] = {LEARNED: _is_learned, GAMES: 
 
 
 def require_writable(output: Path, kind: str, reads: Iterable[str | None], run: Path | None = None) -> None:
-    """InputError, now rather than after a long computation, for an output that cannot be written or must not be.
+    """Raise InputError before a long computation if its output cannot or must not be written.
 
-    A file that is there is replaced only if it is empty or of the `kind` that is written (a key of MADE_HERE), and neither one
-    of those that the command `reads` (named as the user did: files, folders, engines, bundled names) nor in the folder of a
-    run, this `run` or another. Pages may lie in the folder of their run.
+    An existing file is replaced only if it is empty or of the `kind` that is written (a key of MADE_HERE). It must not be one
+    that the command `reads` (as the user named them: files, folders, engines, bundled names), nor be in the folder of this
+    `run` or of another; only pages may be in the folder of their run.
     """
     require_other(output, reads)
     folder = output.parent
@@ -143,9 +143,9 @@ def require_writable(output: Path, kind: str, reads: Iterable[str | None], run: 
         raise InputError(f"{folder}: no such folder to write {output.name} in; make it first")
     place = Path(os.path.realpath(output))
     if place.is_relative_to(BUNDLED):
-        raise InputError(f"{output}: lies among the bundled parameter files; choose another place")
+        raise InputError(f"{output}: is in the folder of the bundled parameter files; choose another place")
     if kind != PAGE and (run is not None and os.path.realpath(run) == str(place.parent) or is_run(place.parent)):
-        raise InputError(f"{output}: in the folder where a run keeps its own files; choose another place")
+        raise InputError(f"{output}: is in the folder of a run; choose another place")
     if os.path.lexists(place):
         if not os.path.isfile(place):
             raise InputError(f"{output}: is a device or a pipe, expected the name of a file to write")
@@ -160,34 +160,34 @@ def require_writable(output: Path, kind: str, reads: Iterable[str | None], run: 
 
 
 def is_run(folder: Path) -> bool:
-    """Whether a folder holds a run of ours."""
+    """Whether a folder contains a run."""
     return os.path.isfile(folder / CONFIG) and os.path.isfile(folder / HISTORY)
 
 
 def require_other(output: Path, reads: Iterable[str | None]) -> None:
-    """InputError for an output that is one of the files that a command reads, under whatever name."""
+    """Raise InputError for an output that is an input of the command, perhaps under another name."""
     if "\0" in str(output):
-        raise InputError(f"{output}: a name cannot hold a zero byte; choose another name")
+        raise InputError(f"{output}: a file name cannot contain a zero byte; choose another name")
     for name in filter(None, reads):
         if any(_same_file(output, word) for word in _words(str(name))):
-            raise InputError(f"{output}: is read by this command and would be replaced; choose another name")
+            raise InputError(f"{output}: is an input of this command and would be overwritten; choose another name")
 
 
 def _words(name: str) -> list[str]:
-    """The files that a name may mean: of an engine those of its command."""
+    """Return the files that a name may mean; for an engine, the words of its command."""
     protocol, _, command = name.partition(":")
     if protocol not in ("uci", "xboard"):
         return [name]
     try:
         return [name, *shlex.split(command)]
-    except ValueError:  # an unfinished quotation, which is told where the engine is started
+    except ValueError:  # an unfinished quotation: an error when the engine is started
         return [name]
 
 
 def _same_file(a: Path, b: str) -> bool:
     try:
         return os.path.samefile(a, b)
-    except (OSError, ValueError):  # one of them is not there, or no name of a file at all
+    except (OSError, ValueError):  # one of them does not exist or is not the name of a file
         return False
 
 

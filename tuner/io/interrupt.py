@@ -1,4 +1,4 @@
-"""Ctrl-C as something to be asked for, not as an exception between two writes."""
+"""Ctrl-C as a flag to be polled, so that no exception is raised between two writes."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import threading
 from collections.abc import Iterator
 from types import FrameType
 
-IMPORT_SECONDS = 0.02  # between two looks whether an import is over
+IMPORT_SECONDS = 0.02  # between two checks whether an import has ended
 
 
 @contextlib.contextmanager
 def interrupts() -> Iterator[threading.Event]:
-    """An event that ctrl-C sets; a second one breaks off at once. An exception might come between two writes."""
+    """Yield an event that Ctrl-C sets; a second Ctrl-C raises KeyboardInterrupt."""
     interrupted = threading.Event()
 
     def handle(number: int, frame: object) -> None:
@@ -34,8 +34,8 @@ def interrupts() -> Iterator[threading.Event]:
 
 @contextlib.contextmanager
 def prompt_interrupts() -> Iterator[None]:
-    """Ctrl-C as KeyboardInterrupt, but not within an import: a module of which half is there may take the exception for
-    something else, or swallow it. It waits for the end of the import. Behind the block everything is as it was before it."""
+    """Raise KeyboardInterrupt on Ctrl-C, but not within an import, where a half-imported module may misinterpret or swallow it:
+    then it is raised when the import has ended. The handler before the block is restored after it."""
     if threading.current_thread() is not threading.main_thread() or (
             before := signal.getsignal(signal.SIGINT)) not in (signal.SIG_DFL, signal.default_int_handler):
         yield

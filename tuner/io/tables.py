@@ -1,42 +1,42 @@
-"""Tables of text: for a terminal through rich, or as Markdown."""
+"""Tables of text on a console: for a terminal, or as Markdown."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
-PIPE_WIDTH = 160  # of a table that goes into a file or another program
 GAP = "    "  # between grids
 
 
-def show_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]], markdown: bool = False,
-               narrow: bool = False) -> None:
-    """Print a table; the first column is text, the others are numbers; `narrow`: one space between columns."""
+def show_table(console: Console, title: str, columns: Sequence[str], rows: Sequence[Sequence[str | Text]],
+               markdown: bool = False, narrow: bool = False) -> None:
+    """Print a table of one text column and number columns; `narrow`: one space between columns."""
     if markdown:
         lines = ["| " + " | ".join(columns) + " |", "|---|" + "---:|" * (len(columns) - 1)]
-        lines += ["| " + " | ".join(row) + " |" for row in rows]
-        print(f"### {title}\n\n" + "\n".join(lines) + "\n")
+        lines += ["| " + " | ".join(map(str, row)) + " |" for row in rows]
+        show_lines(console, f"### {title}\n", *lines, "")
         return
     table = Table(box=None, pad_edge=False, header_style="bold", collapse_padding=narrow)
     for i, column in enumerate(columns):
         table.add_column(column, justify="right" if i else "left", no_wrap=True)
     for row in rows:
         table.add_row(*row)
-    console().print(title, style="bold", soft_wrap=True)
-    console().print(table)
-    print()
+    console.print(title, style="bold", soft_wrap=True)
+    console.print(table)
+    console.print()
 
 
-def console() -> Console:
-    """Standard output, wide where it is no terminal."""
-    return Console(highlight=False, width=None if sys.stdout.isatty() else PIPE_WIDTH, markup=False)
+def show_lines(console: Console, *lines: str | Text) -> None:
+    """Print lines without wrapping them."""
+    for line in lines:
+        console.print(line, soft_wrap=True)
 
 
 def number(value: float | None, digits: int = 1) -> str:
-    """A number as people write it; a dash for None."""
+    """Format a number with fixed digits, without a minus before zero; a dash for None."""
     if value is None:
         return "-"
     text = f"{value:.{digits}f}"
@@ -44,29 +44,38 @@ def number(value: float | None, digits: int = 1) -> str:
 
 
 def signed(value: float | None, digits: int = 1) -> str:
-    """A change: with its sign, nothing for zero."""
+    """Format a change with its sign; an empty string for zero, a dash for None."""
     if value is None:
         return "-"
     text = f"{value:+.{digits}f}"
     return "" if text.strip("+-0.") == "" else text
 
 
-def side_by_side(blocks: Sequence[tuple[str, Sequence[Sequence[str]]]], markdown: bool = False) -> str:
-    """Grids of text next to each other, each under its heading; in several rows of grids where the width needs it."""
+def coloured(change: str) -> Text:
+    """Colour a change by its sign; a console shows colours only in a terminal."""
+    return Text(change, {"+": "green", "-": "red"}.get(change[:1], ""))
+
+
+def side_by_side(blocks: Sequence[tuple[str, Sequence[Sequence[str | Text]]]], width: int, markdown: bool = False) -> list[Text]:
+    """Return the lines of grids side by side, each under its heading; in several rows of grids if the width requires it."""
     texts = [_block(head, rows) for head, rows in blocks]
-    room = PIPE_WIDTH if markdown else console().width
     for per_row in range(len(texts), 0, -1):  # as many as fit, spread evenly
         if len(texts) % per_row and per_row > 1 and -(-len(texts) // per_row) == -(-len(texts) // (per_row - 1)):
             continue
         groups = [texts[i:i + per_row] for i in range(0, len(texts), per_row)]
-        if per_row == 1 or max(sum(len(text[0]) + len(GAP) for text in group) - len(GAP) for group in groups) <= room:
+        if per_row == 1 or max(sum(len(text[0]) + len(GAP) for text in group) - len(GAP) for group in groups) <= width:
             break
-    lines = [GAP.join(parts).rstrip() for group in groups for parts in zip(*group, strict=True)]
-    return "\n".join(["```", *lines, "```"] if markdown else lines)
+    lines = [Text(GAP).join(parts) for group in groups for parts in zip(*group, strict=True)]
+    for line in lines:
+        line.rstrip()
+    return [Text("```"), *lines, Text("```")] if markdown else lines
 
 
-def _block(head: str, rows: Sequence[Sequence[str]]) -> list[str]:
-    """The lines of a grid, all of one width."""
+def _block(head: str, rows: Sequence[Sequence[str | Text]]) -> list[Text]:
+    """Return the lines of a grid, padded to one width."""
     width = max(len(cell) for row in rows for cell in row)
     span = max(len(rows[0]) * (width + 1) - 1, len(head))
-    return [head.ljust(span), *(" ".join(cell.rjust(width) for cell in row).ljust(span) for row in rows)]
+    lines = [Text(" ").join(Text(" " * (width - len(cell))).append(cell) for cell in row) for row in rows]
+    for line in lines:
+        line.pad_right(span - len(line))
+    return [Text(head.ljust(span)), *lines]

@@ -1,10 +1,10 @@
-"""Text on its way to people, and the largest number taken from them."""
+"""Text for people, and the largest whole number that they may give."""
 
 from __future__ import annotations
 
-LARGEST_COUNT = 10**15  # what compiled code can count
+LARGEST_COUNT = 10**15  # beyond it compiled code's counters could overflow
 
 
 def one_line(text: str) -> str:
-    """The same text with line ends and control characters, as names of files may hold, written as escapes."""
+    """Return the text with escapes for line ends and control characters, which names of files may contain."""
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)

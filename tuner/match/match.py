@@ -5,8 +5,6 @@ from __future__ import annotations
 import contextlib
 import itertools
 import os
-import shlex
-import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -36,12 +34,12 @@ class Ways:
     pgn: Path | None = None
 
 
-def new_match(settings: Settings, folder: Path | None, ways: Ways) -> Outcome:
-    """Play a match from the beginning, in a folder that is kept or one that is not."""
+def new_match(settings: Settings, folder: Path | None, ways: Ways, command: str, display: Display) -> Outcome:
+    """Play a match from the beginning. `folder` is kept and its settings name the `command`; None: a temporary one."""
     _require_pgn(ways, folder, settings)
     if folder is not None:
         require_fresh(folder, SECTION)
-    with Display() as display, _folder(folder) as place:
+    with _folder(folder) as place:
         display.begin("starting")
         contestants = contestants_of(settings)
         settings = replace(settings, names=tuple(entrant.name for entrant in contestants.legs[0]),
@@ -52,24 +50,23 @@ def new_match(settings: Settings, folder: Path | None, ways: Ways) -> Outcome:
             if folder is not None:
                 begin_folder(place, SECTION)
                 place_copies(place, settings)
-                write_config(place, SECTION, settings, "tuner " + shlex.join(sys.argv[1:]))
+                write_config(place, SECTION, settings, command)
             return _play(settings, contestants, openings, rules, first, place, folder is not None, ways, display)
 
 
-def resumed_match(folder: Path, ways: Ways) -> Outcome:
+def resumed_match(folder: Path, ways: Ways, display: Display) -> Outcome:
     """Go on with the match in a folder."""
     settings = read_config(folder, SECTION, Settings)
     _require_pgn(ways, folder, settings)
     if changed := changed_files(settings):
         raise InputError(f"{changed[0]}: is not what it was when the match began; put it back, or start another match")
-    with Display() as display:
-        display.begin("starting")
-        contestants = contestants_of(settings, folder)
-        if contestants.terms != settings.evaluation:
-            display.note("the program or the machine is not the one that the match began with: games may differ from here on")
-        openings, rules = openings_of(settings, contestants, display.note), rules_of(settings)
-        with _seated(contestants) as first:
-            return _play(settings, contestants, openings, rules, first, folder, True, ways, display)
+    display.begin("starting")
+    contestants = contestants_of(settings, folder)
+    if contestants.terms != settings.evaluation:
+        display.note("the program or the machine is not the one that the match began with: games may differ from here on")
+    openings, rules = openings_of(settings, contestants, display.note), rules_of(settings)
+    with _seated(contestants) as first:
+        return _play(settings, contestants, openings, rules, first, folder, True, ways, display)
 
 
 def _require_pgn(ways: Ways, folder: Path | None, settings: Settings) -> None:

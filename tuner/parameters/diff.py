@@ -1,4 +1,4 @@
-"""What differs between parameter files: every number of each, its change since the first file, and how sure that is."""
+"""Compare parameter files: every number of each, its change from the first file, and the evidence for that change."""
 
 from __future__ import annotations
 
@@ -14,18 +14,20 @@ from tuner.parameters.parameters import Parameters, tapered, untapered
 from tuner.statistics.false_discovery import FALSE_DISCOVERIES, Evidence, error_of_change, weigh
 from tuner.statistics.intervals import NORMAL, quantile
 
+LARGEST = 20  # changes that are shown first
+
 
 def reach(p: Parameters) -> float:
-    """In the standard errors of a learned file."""
+    """Return half the width of a 95 % interval, in standard errors of a file."""
     games = p.learned.get("games")
     return quantile(games) if isinstance(games, int) and p.standard_errors is not None else NORMAL
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """Files of the same layout and stages; the first is what the others are compared with.
+    """Files of the same layout and stages, compared with the first of them.
 
-    `change` and all of `evidence` have shape (files - 1, stages, columns).
+    `change` and the arrays of `evidence` have shape (files - 1, stages, columns); changes are in centipawns.
     """
 
     files: tuple[Parameters, ...]
@@ -46,27 +48,27 @@ class Comparison:
 
     @cached_property
     def own_errors(self) -> bool:
-        """Whether changes have errors other than those of the numbers that changed."""
+        """Whether the first file has standard errors, so that changes have errors of their own."""
         return self.files[0].standard_errors is not None
 
     @cached_property
     def known(self) -> list[bool]:
-        """For each file after the first: whether its changes have errors."""
+        """Whether changes have errors, for each file after the first."""
         return [errors_known(self.files[0], p) for p in self.files[1:]]
 
     def places(self, grids: bool) -> list[Place]:
-        """Tables, or else single numbers and lists."""
+        """Return the places of tables, or else those of single numbers and lists."""
         return [place for place in self.layout.places if (len(place.shape) == 2) == grids]
 
     def moved(self, least: float) -> np.ndarray:
-        """(stages, columns) bool: numbers that moved by so many centipawns in one of the files."""
+        """Return (stages, columns) bool: numbers that moved by `least` centipawns or more in some file."""
         return (np.abs(self.change) >= least).any(axis=0)
 
 
 def compare(files: Sequence[Parameters]) -> Comparison:
-    """Compare files with the first; all but the first have the same stages.
+    """Compare files with the first; the others have the same stages.
 
-    A first file with other stages is taken as `--untapered` would: the mean of its stages, or its one stage for all.
+    A first file with other stages is converted: to the mean of its stages, or to its one stage repeated.
     """
     first, *others = files
     if first.stages != others[0].stages:
@@ -79,51 +81,61 @@ def compare(files: Sequence[Parameters]) -> Comparison:
 
 
 def errors_known(first: Parameters, other: Parameters) -> bool:
-    """Whether changes between two files have errors. Both files' errors count; a file that has none counts as exact if it
-    is the first, or was written by hand, but not if it was learned without any, as from self-play."""
+    """Whether changes between two files have errors, from the standard errors of both. A file without any counts as exact if
+    it is the first or was written by hand, but not if it was learned without standard errors, as by self-play."""
     if other.standard_errors is None:
         return first.standard_errors is not None and not other.learned
     return True
 
 
+def largest_supported(found: Comparison) -> list[tuple[int, int, int]]:
+    """Return the LARGEST largest changes that the data support: (index of the file after the first, stage, column)."""
+    places = np.argwhere(found.evidence.supported)
+    sizes = np.abs(found.change[tuple(places.T)])
+    return [tuple(place) for place in places[np.argsort(-sizes, kind="stable")[:LARGEST]].tolist()]
+
+
 def errors_used(found: Comparison) -> list[str]:
-    """Which errors the changes are judged by, in sentences."""
+    """Return sentences on the errors by which changes are tested."""
     first, *others = found.files
     if not any(found.known):
         lost = [p for p in others if p.standard_errors is None and p.learned]
-        return ["the learned file has no standard errors, so which of its changes are chance is not known" if lost else
-                "none of the files has standard errors, so nothing tells which changes are more than chance"]
+        return ["the learned file has no standard errors, so its changes cannot be tested" if lost else
+                "the files have no standard errors, so their changes cannot be tested"]
     lines, errors = [], [p for p in others if p.standard_errors is not None]
     if not found.own_errors:
-        lines.append("errors of changes are those of the learned file; the initial one has none and counts as exact")
+        lines.append("errors of changes are those of the learned file; the initial file has none and counts as exact")
     elif not errors:
         lines.append("errors of changes are those of the initial file; the other has none and counts as exact")
     else:
-        lines.append("errors of changes are sqrt(a^2 + b^2) of both files' errors, which assumes different games")
+        lines.append("errors of changes are sqrt(a^2 + b^2), from the errors a and b of both files, as for independent games")
         name = shared_sources([first, *errors])
         if name is not None:
-            lines.append(f"but two of these files were learned from {name}: errors of changes are rough, and likely too large")
+            lines.append(f"but two files were learned from {name}: their errors are not independent, and errors of changes "
+                         "are probably too large")
     if not all(found.known):
-        lines.append("a file that was learned without standard errors has no marks: which of its changes are chance is not known")
+        lines.append("the changes of a file learned without standard errors cannot be tested and have no marks")
     return lines
 
 
 def differences(found: Comparison, supported: bool = False) -> dict:
-    """The comparison as plain data: `rows` for single numbers and lists, `grids` for tables with the last row on top.
+    """Return the comparison as plain data: `rows` for single numbers and lists, `grids` for tables, last row first.
 
-    Of two files an entry has `initial` and `learned`, of more it has lists. A standard error is None where the file has
-    none or does not identify the number (`identified`), 0 where the number was held. `significant` is a change beyond its
-    95 % interval, `supported` one that remains at a false discovery rate of 5 %; None where there is nothing to tell by.
-    `supported` leaves out rows and tables without such a change.
+    For two files an entry has `initial` and `learned`, for more it has lists. A standard error is None if the file has none or
+    does not identify the number (`identified`), 0 if the number was kept constant. `significant` is a change beyond its 95 %
+    interval, `supported` one that passes the test at a false discovery rate of 5 %; None if it was not tested. `largest` names
+    the largest supported changes. With `supported`, rows and tables without such a change are left out.
     """
     chosen = found.evidence.supported.any(axis=0) if supported else np.ones(found.files[0].weights.shape, np.bool_)
-    scales = [p.scale for p in found.files]
+    scales, labels = [p.scale for p in found.files], found.layout.labels()
     return {
         "game": found.files[0].game, "stages": list(found.stages),
         **({"scale": {"initial": scales[0], "learned": scales[1]}} if found.is_pair else {"scales": scales}),
         "headline": [headline(p) for p in found.files],
         "tested": int(found.evidence.tested.sum()), "significant": int(found.evidence.significant.sum()),
         "supported": int(found.evidence.supported.sum()), "false_discovery_rate": FALSE_DISCOVERIES,
+        "largest": [{"parameter": labels[i], "stage": found.stages[s], "change": float(found.change[k, s, i]),
+                     **({} if found.is_pair else {"file": k + 1})} for k, s, i in largest_supported(found)],
         "rows": [{"parameter": label, **{stage: _entry(found, s, place.first + i) for s, stage in enumerate(found.stages)}}
                  for place in found.places(False) for i, label in enumerate(place.labels()) if chosen[:, place.first + i].any()],
         "grids": [{"parameter": place.path, "stage": stage, **_grid(found, s, place)} for place in found.places(True)
@@ -153,7 +165,7 @@ def _change(found: Comparison, k: int, s: int, column: int) -> dict:
 
 
 def percent(before: float, change: float) -> float | None:
-    """A change in percent; None from a start of zero."""
+    """Return a change in percent of the number before; None if that was zero."""
     return round(100 * change / abs(before), 2) if before else None
 
 
@@ -175,7 +187,7 @@ def _grid(found: Comparison, s: int, place: Place) -> dict:
 
 
 def on_board(numbers: np.ndarray, place: Place) -> np.ndarray:
-    """The numbers of a table, last row first, as a board is seen."""
+    """Return the numbers of a table, last row first, as a board is seen by its owner."""
     return numbers[place.columns].reshape(place.shape)[::-1]
 
 
@@ -188,7 +200,7 @@ def _knowns(errors: np.ndarray) -> list[list[float | None]]:
 
 
 def shared_sources(files: Sequence[Parameters]) -> str | None:
-    """A file of games that two learned files name, by its hash: then their errors are not independent."""
+    """Return the name of a file of games that two learned files were learned from, by its hash; None if there is none."""
     seen: dict[str, str] = {}
     for p in files:
         mine = {}

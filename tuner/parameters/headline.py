@@ -1,4 +1,4 @@
-"""What a parameter file comes to: the single numbers of its first term in units of the first of them."""
+"""Ratios of a parameter file: the single numbers of its first term in units of the first, such as pieces in pawns."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ import math
 
 from tuner.parameters.parameters import Parameters
 
-AGREES = 0.01  # how far a ratio that was written down may be from that of the weights
+AGREES = 0.01  # largest difference of a recorded ratio from that of the weights
 LARGEST = 1e6
 
 
 def headline(p: Parameters) -> dict | None:
-    """`unit` and `values`: how many units each number is, the mean over the stages; None where there is nothing to compare.
+    """Return `unit`, the first number, and `values`, the ratios of the others to it, as means over the stages.
 
-    `low` and `high` are the 95 % interval that the file brings along in `learned`, None where it has none or where it no
-    longer belongs to the weights. A ratio is None where the unit is not positive.
+    `low` and `high` are the 95 % interval recorded in `learned`, None if there is none or if it does not belong to these
+    weights. A ratio is None if the unit is not positive. Returns None for fewer than two numbers.
     """
     places = p.layout.headline
     if len(places) < 2:
@@ -24,15 +24,15 @@ def headline(p: Parameters) -> dict | None:
     values = []
     for path, value in others:
         ratio = value / unit[1] if unit[1] > 0 else None
-        told, low, high = known.get(path, (math.nan, None, None))
-        agrees = ratio is not None and abs(told - ratio) <= AGREES * max(1.0, abs(ratio))
+        recorded, low, high = known.get(path, (math.nan, None, None))
+        agrees = ratio is not None and abs(recorded - ratio) <= AGREES * max(1.0, abs(ratio))
         values.append({"parameter": path, "ratio": None if ratio is None else round(ratio, 4),
                        "low": low if agrees else None, "high": high if agrees else None})
     return {"unit": unit[0], "values": values}
 
 
 def _intervals(learned: object, unit: str) -> dict[str, tuple[float, float, float]]:
-    """Ratio, low and high by parameter; entries that are not of this form are passed over, since people edit files."""
+    """Return ratio, low and high by parameter; entries of another form are ignored, because people edit files."""
     lines = learned.get("ratios") if isinstance(learned, dict) else None
     found = {}
     for line in lines if isinstance(lines, list) else []:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from tuner.parameters.comments import Comment
 from tuner.parameters.layout import Layout
 
+LOG = logging.getLogger(__name__)
 DEFAULT_GAME = "chess"  # whose bundled files need no prefix
 DEFAULT_SCALE = 0.00255  # the value of a pawn is tanh(0.255) = 0.25 (KnightCap, EXchess)
 LARGEST_WEIGHT = 20000.0

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 import math
 import os
 import re
 import shlex
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +22,7 @@ from tuner.parameters.parameters import DEFAULT_SCALE, LARGEST_ERROR, LARGEST_SD
 from tuner.parameters.suggested import completing
 from tuner.parameters.yaml_tree import Node, read_source, read_tree
 
+LOG = logging.getLogger(__name__)
 NOTHING = (UNKNOWN, "null", "")
 KEYS = ("game", "scale", "stages", "terms", "weights", "fixed", "bounds", "prior", "standard_errors", "learned")
 LEARNED_NUMBERS = ("games", "positions", "held_out_games", "held_out_positions", "loss_before", "loss_after", "held_out_before",
@@ -232,7 +233,7 @@ def read_parameters(path: Path, layout: Layout, game: str, add_missing: bool = F
     found = reader.read()
     for note in reader.notes:
         if note not in _noted:
-            print(one_line(note), file=sys.stderr)
+            LOG.warning(one_line(note))
             _noted.add(note)
     return found
 

@@ -1,4 +1,4 @@
-"""The difference between parameter files as text: a headline, tables of single numbers, grids, and what the marks mean."""
+"""The difference between parameter files on a console: the largest changes, ratios, single numbers, grids, and notes."""
 
 from __future__ import annotations
 
@@ -7,18 +7,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from rich.console import Console
+from rich.text import Text
 
-from tuner.io.tables import console, number, show_table, side_by_side, signed
-from tuner.parameters.diff import Comparison, errors_used, on_board, percent, reach
+from tuner.io.tables import coloured, number, show_lines, show_table, side_by_side, signed
+from tuner.parameters.diff import Comparison, errors_used, largest_supported, on_board, percent, reach
 from tuner.parameters.headline import headline
 from tuner.parameters.layout import Place
 
 UNIDENTIFIED, UNSUPPORTED, MARK = "?", ".", "*"
+Cell = str | Text
 
 
 @dataclass(frozen=True)
 class View:
-    """What to show: numbers that moved by `least` centipawns, of these only `supported` ones; `names` of the files."""
+    """What to show: numbers that moved by `least` centipawns or more, only `supported` ones if set; and the files' `names`."""
 
     names: tuple[str, ...]
     least: float
@@ -31,34 +34,57 @@ class View:
             f"{letter} = {name}" for letter, name in zip(string.ascii_uppercase, self.names, strict=False))
 
 
-def show(found: Comparison, view: View) -> None:
+def show(console: Console, found: Comparison, view: View) -> None:
     """Print the comparison."""
-    _headline(found, view)
+    _largest(console, found, view)
+    _headline(console, found, view)
     chosen = found.moved(view.least)
     if view.supported:
         chosen &= found.evidence.supported.any(axis=0)
-    hidden = _rows(found, view, chosen)
+    hidden = _rows(console, found, view, chosen)
     for place in found.places(True):
         for s, stage in enumerate(found.stages):
             if chosen[s, place.columns].any():
                 name = f"{place.path} {stage}"
-                print(f"**{name}**\n" if view.markdown else name)
-                print(side_by_side(_blocks(found, view, s, place), view.markdown) + "\n")
+                show_lines(console, f"**{name}**\n" if view.markdown else name,
+                           *side_by_side(_blocks(found, view, s, place), console.width, view.markdown), "")
     notes = _notes(found, view, hidden)
     if view.markdown:
         notes = [note.replace("\n ", "").replace(MARK, "\\" + MARK) + "\n" for note in notes]
-    print("\n".join(notes))
+    show_lines(console, *notes)
 
 
-def _headline(found: Comparison, view: View) -> None:
-    """The single numbers of the first term, a column for each file."""
+def _largest(console: Console, found: Comparison, view: View) -> None:
+    """Print the largest changes that the data support, or one sentence if there are none."""
+    places = largest_supported(found)
+    tested, supported = int(found.evidence.tested.sum()), int(found.evidence.supported.sum())
+    if not places:
+        why = (errors_used(found)[0] if not any(found.known) else
+               f"the data support none of the {tested:,} changes: each may be due to chance" if tested else
+               "no change can be tested: every number was kept constant or is not identified")
+        show_lines(console, why, "")
+        return
+    labels, rows = found.layout.labels(), []
+    for k, s, i in places:
+        name = f"{labels[i]} {found.stages[s]}" + ("" if found.is_pair else f", {string.ascii_uppercase[k + 1]}")
+        change, error = float(found.change[k, s, i]), float((found.evidence.reach * found.evidence.error)[k, s, i])
+        rows.append([name, number(float(found.files[0].weights[s, i])), number(float(found.files[k + 1].weights[s, i])),
+                     coloured(signed(change)), _error(error)])
+    ends = ["initial", "learned"] if found.is_pair else ["A", "other"]
+    count = f"the {len(rows)} largest of {supported:,} changes" if supported > len(rows) else (
+        f"all {supported} changes" if supported > 1 else "the one change")
+    show_table(console, f"{count} that the data support", ["", *ends, "change", "+/-"], rows, view.markdown)
+
+
+def _headline(console: Console, found: Comparison, view: View) -> None:
+    """Print the ratios of the first term's numbers to the first of them, a column for each file."""
     lines = [headline(p) for p in found.files]
     if lines[0] is None or all(value["ratio"] is None for line in lines for value in line["values"]):
         return
     heads = ["initial", "learned"] if found.is_pair else string.ascii_uppercase[:len(lines)]
     mean = "" if len(found.stages) == 1 else f", mean of {' and '.join(found.stages)}"
     title = f"in units of {lines[0]['unit']}{mean}"
-    show_table(title if found.is_pair else f"{view.title}: {title}", ["", *heads], [
+    show_table(console, title if found.is_pair else f"{view.title}: {title}", ["", *heads], [
         [values[0]["parameter"], *(_ratio(value) for value in values)]
         for values in zip(*(line["values"] for line in lines), strict=True)], view.markdown)
 
@@ -68,39 +94,39 @@ def _ratio(value: dict) -> str:
     return number(value["ratio"], 2) + interval
 
 
-def _rows(found: Comparison, view: View, chosen: np.ndarray) -> int:
-    """Print the single numbers; returns how many are hidden."""
+def _rows(console: Console, found: Comparison, view: View, chosen: np.ndarray) -> int:
+    """Print the single numbers; return how many are hidden."""
     columns = [i for place in found.places(False) for i in range(place.first, place.first + place.size)]
     shown = [i for i in columns if chosen[:, i].any()]
     if not shown:
-        what = "no change of a single number is supported by the games" if view.supported else (
+        what = "the data support no change of a single number" if view.supported else (
             f"no single number moved by {view.least:g} centipawns or more")
-        print(f"{view.title}: {what}\n")
+        show_lines(console, f"{view.title}: {what}", "")
         return len(columns)
     stages, one_by_one = range(len(found.stages)), [[s] for s in range(len(found.stages))]
-    for group in [stages] if found.is_pair and not found.own_errors and _fits(found, view, shown) else one_by_one:
+    for group in [stages] if found.is_pair and not found.own_errors and _fits(console, found, view, shown) else one_by_one:
         heads, cells = _table(found, view, shown, group)
         title = view.title if len(group) == len(stages) else f"{view.title}: {found.stages[group[0]]}"
-        show_table(title, heads, cells, view.markdown, narrow=True)
+        show_table(console, title, heads, cells, view.markdown, narrow=True)
     return len(columns) - len(shown)
 
 
-def _table(found: Comparison, view: View, shown: Sequence[int], group: Sequence[int]) -> tuple[list[str], list[list[str]]]:
-    """Headings and rows of the numbers in some stages, beside each other."""
+def _table(found: Comparison, view: View, shown: Sequence[int], group: Sequence[int]) -> tuple[list[str], list[list[Cell]]]:
+    """Return headings and rows of the numbers, with some stages side by side."""
     labels = found.layout.labels()
     heads = ["centipawns", *(head for s in group for head in _heads(found, s))]
     return heads, [[labels[i], *(cell for s in group for cell in _cells(found, view, s, i))] for i in shown]
 
 
-def _fits(found: Comparison, view: View, shown: Sequence[int]) -> bool:
-    """Whether the terminal has room for all stages beside each other."""
+def _fits(console: Console, found: Comparison, view: View, shown: Sequence[int]) -> bool:
+    """Whether the console has room for all stages side by side."""
     heads, rows = _table(found, view, shown, range(len(found.stages)))
     width = sum(max(map(len, column)) + 1 for column in zip(heads, *rows, strict=True)) - 1
-    return view.markdown or width <= console().width
+    return view.markdown or width <= console.width
 
 
 def _heads(found: Comparison, s: int) -> list[str]:
-    """Headings of the cells that a stage has."""
+    """Return the headings of the cells of one stage."""
     first, *others = found.files
     if found.is_pair:
         ends = ["+/-"] if found.known[0] else []
@@ -112,8 +138,8 @@ def _heads(found: Comparison, s: int) -> list[str]:
     return heads
 
 
-def _cells(found: Comparison, view: View, s: int, i: int) -> list[str]:
-    """The cells of a number in a stage, as `_heads` names them."""
+def _cells(found: Comparison, view: View, s: int, i: int) -> list[Cell]:
+    """Return the cells of a number in one stage, in the order of `_heads`."""
     values = [float(p.weights[s, i]) for p in found.files]
     errors = [None if p.standard_errors is None else reach(p) * float(p.standard_errors[s, i]) for p in found.files]
     marks = found.evidence.supported if view.supported else found.evidence.significant
@@ -123,7 +149,8 @@ def _cells(found: Comparison, view: View, s: int, i: int) -> list[str]:
             middle = [UNSUPPORTED, ""]
         else:
             part = percent(values[0], change)
-            middle = [signed(change) + MARK * bool(marks[0, s, i]), (signed(part, 0) or "0") if signed(change) else ""]
+            middle = [coloured(signed(change) + MARK * bool(marks[0, s, i])),
+                      coloured((signed(part, 0) or "0") if signed(change) else "")]
         ends = [_error(error)] if found.known[0] else []
         if found.own_errors:
             return [number(values[0]), _error(errors[0]), number(values[1]), _error(errors[1]), *middle, *ends]
@@ -132,12 +159,12 @@ def _cells(found: Comparison, view: View, s: int, i: int) -> list[str]:
     for k, (value, error) in enumerate(zip(values[1:], errors[1:], strict=True)):
         dotted = view.supported and not marks[k, s, i]
         cells += [number(value), *([] if error is None else [_error(error)]),
-                  UNSUPPORTED if dotted else signed(float(found.change[k, s, i])) + MARK * bool(marks[k, s, i])]
+                  UNSUPPORTED if dotted else coloured(signed(float(found.change[k, s, i])) + MARK * bool(marks[k, s, i]))]
     return cells
 
 
 def _error(error: float | None, digits: int = 1) -> str:
-    """Half of a 95 % interval."""
+    """Format half of a 95 % interval."""
     if error is None:
         return ""
     if np.isnan(error):
@@ -147,12 +174,12 @@ def _error(error: float | None, digits: int = 1) -> str:
     return number(error, digits) if error >= 0.5 * 10**-digits else f"<{10**-digits:g}"
 
 
-def _blocks(found: Comparison, view: View, s: int, place: Place) -> list[tuple[str, list[list[str]]]]:
-    """The grids of a table: initial, learned, change, error for two files; the values of each for more."""
+def _blocks(found: Comparison, view: View, s: int, place: Place) -> list[tuple[str, list[list[Cell]]]]:
+    """Return the grids of a table: initial, learned, change and error for two files; the values of each for more."""
     marks = found.evidence.supported if view.supported else found.evidence.significant
 
-    def grid(k: int, numbers: np.ndarray, text) -> list[list[str]]:
-        """Cells by `text(number, marked)`; without those that are not supported, for files after the first."""
+    def grid(k: int, numbers: np.ndarray, text) -> list[list[Cell]]:
+        """Return cells by `text(number, marked)`; if only supported changes are shown, without the others of file k."""
         pairs = zip(on_board(numbers, place), on_board(marks[max(k, 1) - 1, s], place), strict=True)
         return [[UNSUPPORTED if view.supported and k and not marked else text(value, bool(marked))
                  for value, marked in zip(*pair, strict=True)] for pair in pairs]
@@ -160,8 +187,8 @@ def _blocks(found: Comparison, view: View, s: int, place: Place) -> list[tuple[s
     def plain(value: float, marked: bool) -> str:
         return number(value, 0)
 
-    def moved(value: float, marked: bool) -> str:
-        return (signed(value, 0) or "0") + MARK * marked
+    def moved(value: float, marked: bool) -> Text:
+        return coloured((signed(value, 0) or "0") + MARK * marked)
 
     weights = [p.weights[s] for p in found.files]
     if found.is_pair:
@@ -177,21 +204,21 @@ def _blocks(found: Comparison, view: View, s: int, place: Place) -> list[tuple[s
 
 
 def _notes(found: Comparison, view: View, hidden: int) -> list[str]:
-    """What the marks mean, and what is not shown."""
+    """Return lines on what the marks mean and what is hidden."""
     evidence, notes = found.evidence, []
     tested = int(evidence.tested.sum())
     if any(p.standard_errors is not None for p in found.files):
-        notes.append(f"+/- is a 95 % interval; {UNIDENTIFIED} not identified: the games do not tell the number; held: not learnt")
+        notes.append(f"+/- is a 95 % interval; {UNIDENTIFIED}: not identified by the games; held: kept constant")
     if tested and view.supported:
-        notes.append(f"{MARK} {int(evidence.supported.sum()):,} of {tested:,} changes are more than chance explains; of such at "
-                     "most 5 % are false on average\n"
-                     "  (Benjamini-Hochberg over all identified numbers, two-sided normal p values)")
+        notes.append(f"{MARK} the data support {int(evidence.supported.sum()):,} of {tested:,} changes; of these at most 5 % are "
+                     "false on average\n  (Benjamini-Hochberg over all identified numbers, two-sided normal p values)")
     elif tested:
         notes.append(f"{MARK} more than {np.max(evidence.reach):.2f} standard errors: {int(evidence.significant.sum()):,} of "
-                     f"{tested:,} changes; by chance up to {0.05 * tested:.0f}, see --significant")
-    notes += errors_used(found)
+                     f"{tested:,} changes, of which up to {0.05 * tested:.0f} by chance; see --significant")
+    if any(found.known):  # else it was said first
+        notes += errors_used(found)
     if hidden and view.supported:
-        notes.append(f"{hidden} single numbers are not shown; in tables {UNSUPPORTED} is a number without such a change")
+        notes.append(f"{hidden} single numbers are hidden; in tables {UNSUPPORTED} is a number without a supported change")
     elif hidden:
-        notes.append(f"{hidden} numbers that moved by less than {view.least:g} cp are not shown; --all shows all")
+        notes.append(f"{hidden} numbers that moved by less than {view.least:g} centipawns are hidden; --all shows them")
     return notes

@@ -6,7 +6,6 @@ import contextlib
 import hashlib
 import os
 import shlex
-import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -44,47 +43,45 @@ class Result:
     interrupted: bool
 
 
-def new_run(settings: Settings, folder: Path, workers: int, output: Path | None, quiet: bool = False) -> Result:
-    """Learn from the beginning, in a folder."""
+def new_run(settings: Settings, folder: Path, workers: int, output: Path | None, command: str, display: Display) -> Result:
+    """Learn from the beginning, in a folder whose settings name the `command`."""
     require_fresh(folder, SECTION)
     _require_output(output, folder, settings)
-    with Display(quiet) as display:
-        display.begin("starting")
-        engine, parameters = load_engine(settings.start, settings.terms)
-        require_playable(engine.game)
-        settings = replace(settings, evaluation=engine.composition.name)
-        learner = new_learner(engine, parameters, settings)
-        if engine.composition.curved and settings.gradient == "analytic":
-            raise InputError(f"term {engine.composition.curved[0]}: is not linear in its numbers, so that counts do not give its "
-                             "gradient; learn with --gradient finite-difference")
-        if not learner.free.any():
-            raise InputError("every number is held, by --fixed or `fixed` in the file: nothing to learn; free some")
-        opening = openings_of(engine, settings, display.note)
-        opening(0)
-        with _seated(learner, workers) as seats:
-            begin_folder(folder, SECTION)
-            replace_file(folder / START, parameter_path(settings.start).read_bytes())
-            write_config(folder, SECTION, settings, "tuner " + shlex.join(sys.argv[1:]))
-            return _run(learner, opening, seats, folder, output, display)
+    display.begin("starting")
+    engine, parameters = load_engine(settings.start, settings.terms)
+    require_playable(engine.game)
+    settings = replace(settings, evaluation=engine.composition.name)
+    learner = new_learner(engine, parameters, settings)
+    if engine.composition.curved and settings.gradient == "analytic":
+        raise InputError(f"term {engine.composition.curved[0]}: is not linear in its numbers, so that counts do not give its "
+                         "gradient; learn with --gradient finite-difference")
+    if not learner.free.any():
+        raise InputError("every number is held, by --fixed or `fixed` in the file: nothing to learn; free some")
+    opening = openings_of(engine, settings, display.note)
+    opening(0)
+    with _seated(learner, workers) as seats:
+        begin_folder(folder, SECTION)
+        replace_file(folder / START, parameter_path(settings.start).read_bytes())
+        write_config(folder, SECTION, settings, command)
+        return _run(learner, opening, seats, folder, output, display)
 
 
-def resumed_run(folder: Path, workers: int, output: Path | None, games: int | None = None) -> Result:
+def resumed_run(folder: Path, workers: int, output: Path | None, games: int | None, display: Display) -> Result:
     """Go on with the run in a folder, perhaps for more games than it was to have."""
     settings = read_config(folder, SECTION, Settings)
     _require_output(output, folder, settings)
-    with Display() as display:
-        display.begin("starting")
-        engine, parameters = load_engine(folder / START, settings.terms)
-        if games is not None:
-            if games < settings.games and games % settings.batch:
-                games += settings.batch - games % settings.batch
-            settings = replace(settings, games=games)
-        if engine.composition.name != settings.evaluation:
-            display.note("the program or the machine is not the one that the run began with: games may differ from here on")
-        require_playable(engine.game)
-        learner, opening = new_learner(engine, parameters, settings), openings_of(engine, settings, display.note)
-        with _seated(learner, workers) as seats:
-            return _run(learner, opening, seats, folder, output, display)
+    display.begin("starting")
+    engine, parameters = load_engine(folder / START, settings.terms)
+    if games is not None:
+        if games < settings.games and games % settings.batch:
+            games += settings.batch - games % settings.batch
+        settings = replace(settings, games=games)
+    if engine.composition.name != settings.evaluation:
+        display.note("the program or the machine is not the one that the run began with: games may differ from here on")
+    require_playable(engine.game)
+    learner, opening = new_learner(engine, parameters, settings), openings_of(engine, settings, display.note)
+    with _seated(learner, workers) as seats:
+        return _run(learner, opening, seats, folder, output, display)
 
 
 @contextlib.contextmanager
@@ -151,8 +148,6 @@ def _run(learner: Learner, opening: Callable[[int], Opening], seats: list[Seat],
                 if time.monotonic() - written > WRITE_SECONDS:
                     _write(path / PARAMS, learner, line)
                     written = time.monotonic()
-                if display.console.is_terminal is False and learner.batches % 50 == 0:
-                    display.note(progress_text(line))
             interrupted = asked.is_set()
         history = folder.history()
         last = history[-1] if history else {"games": 0, "cpu_seconds": 0.0}

@@ -25,7 +25,7 @@ from tuner.fit.options import DRAWS
 from tuner.fit.result import FitResult
 from tuner.fit.temporal import LEARNERS as TEMPORAL
 from tuner.ingest.build import expand
-from tuner.ingest.search_targets import Leaves, Teach, search_values, taught
+from tuner.ingest.search_targets import Leaves, Searched, Teach, search_values, taught
 from tuner.io.files import QUIESCENCE
 from tuner.objectives.table import DRAW_MODELS
 from tuner.parameters.parameters import Parameters
@@ -165,12 +165,12 @@ def require_possible(options: TuneOptions, name: str, method: Method, game: Game
             raise InputError(f"{said}: learns from games as a whole; leave out --per-game and --duplicates positions")
 
 
-def teacher_of(engine: Engine, parameters: Parameters, options: TuneOptions) -> Teach | None:
-    """What stands between the games and the dataset."""
+def teacher_of(engine: Engine, parameters: Parameters, options: TuneOptions, searched: Searched) -> Teach | None:
+    """What stands between the games and the dataset; `searched` is called after each search."""
     if METHODS[options.method].temporal:
-        return Leaves(engine, parameters, options.depth or 0, options.trace, options.workers)
+        return Leaves(engine, parameters, options.depth or 0, options.trace, options.workers, searched)
     if METHODS[options.method].searches:
-        return taught(engine, search_values(engine, parameters, options.depth, options.workers), options.trace)
+        return taught(engine, search_values(engine, parameters, options.depth, options.workers, searched), options.trace)
     return None
 
 

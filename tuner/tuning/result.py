@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import shlex
-import sys
 from pathlib import Path
 
 from games.record import Game, ReadReport
@@ -32,7 +31,7 @@ def report_line(report: ReadReport) -> str:
 
 
 def describe(start: str, output: Path, data: Dataset, options: TuneOptions, result: FitResult, game: Game,
-             on_results: tuple[Problem, Problem | None] | None) -> dict:
+             on_results: tuple[Problem, Problem | None] | None, command: str) -> dict:
     """A fit as plain data, for the parameter file and for --json; options are resolved."""
 
     def known(value: float) -> float | None:
@@ -43,7 +42,7 @@ def describe(start: str, output: Path, data: Dataset, options: TuneOptions, resu
     noise = evaluation_noise(result) if options.gradient == "analytic" else None
     used = {"depth": options.depth, "lambda": options.trace, "gradient": options.gradient, "step": options.step}
     return {
-        "command": "tuner " + shlex.join(sys.argv[1:]), "version": __version__, "seed": options.seed, "start": str(start),
+        "command": command, "version": __version__, "seed": options.seed, "start": str(start),
         "output": str(output), **({"run": str(options.run)} if options.run else {}),
         "data": data.manifest["sources"], "method": options.method,
         **{key: value for key, value in used.items() if value not in (None, "analytic")},

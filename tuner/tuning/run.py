@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from games.record import ReadReport
 from games.streams import InputError
 from tuner import __version__
 from tuner.datasets.dataset import Dataset
@@ -31,6 +32,7 @@ from tuner.fit.options import DRAWS, FitOptions
 from tuner.fit.regression import best_fit
 from tuner.fit.result import FitResult
 from tuner.fit.temporal import fit_temporal
+from tuner.ingest.build import count_positions
 from tuner.ingest.kept import Kept
 from tuner.ingest.search_targets import Leaves, Teach
 from tuner.ingest.sources import dataset_of, require_learnable
@@ -68,9 +70,12 @@ class Fitted(NamedTuple):
     options: TuneOptions
 
 
-def tune(start: str, sources: Sequence[str], output: Path, options: TuneOptions) -> dict:
-    """Fit and write; returns the result as plain data. InputError for what the user has to mend."""
-    with Display() as display, _folder(options.run) as folder:
+def tune(start: str, sources: Sequence[str], output: Path, options: TuneOptions, command: str, display: Display) -> dict:
+    """Fit and write; returns the result as plain data. InputError for what the user has to mend.
+
+    `command` is written into the learned file and the run's folder as what made them.
+    """
+    with _folder(options.run) as folder:
         require_writable(output, LEARNED, (start, *sources, *options.terms, *filter(None, [options.quiescence])), options.run)
         display.begin("starting")
         engine, parameters = _started(start, options)
@@ -79,7 +84,7 @@ def tune(start: str, sources: Sequence[str], output: Path, options: TuneOptions)
         read, summary, result, options = _rounds(engine, parameters, sources, folder, options, display)
         display.begin("judging")
         on_results = results_problems(result, read.results)
-        plain = describe(start, output, read.data, options, result, engine.game, on_results)
+        plain = describe(start, output, read.data, options, result, engine.game, on_results, command)
         if options.bootstrap:
             display.begin("drawing games again", options.bootstrap)
             plain["bootstrap"] = checked_errors(result, options.bootstrap, options.seed, display.counting)
@@ -93,9 +98,9 @@ def tune(start: str, sources: Sequence[str], output: Path, options: TuneOptions)
     return plain
 
 
-def dry_run(start: str, sources: Sequence[str], options: TuneOptions) -> dict:
+def dry_run(start: str, sources: Sequence[str], options: TuneOptions, display: Display) -> dict:
     """What the games can teach, as plain data; nothing is fitted, and nothing searched."""
-    with Display() as display, _folder(options.run) as folder:
+    with _folder(options.run) as folder:
         display.begin("starting")
         engine, parameters = _started(start, options)
         method = resolved(options, engine.game, parameters, sources).method  # what would be refused is refused now
@@ -103,7 +108,7 @@ def dry_run(start: str, sources: Sequence[str], options: TuneOptions) -> dict:
                                    gradient="analytic", step=None), engine.game, parameters, sources)
         require_linear(engine, options)
         display.begin("reading")
-        read = _read(engine, sources, folder, options, None, display, display.note)
+        read = _read(engine, sources, folder, options, None, display.note, display.reading)
         _tell(read, engine, options, display, None)
         display.begin("judging")
         return {"method": method, **foresee(read.data, parameters, options.fitting())}
@@ -140,12 +145,19 @@ def _misjudged(engine: Engine, start: Parameters, result: FitResult, summary: di
 def _rounds(engine: Engine, parameters: Parameters, sources: Sequence[str], folder: Path, options: TuneOptions,
             display: Display) -> Fitted:
     """Read and fit; where positions are searched, again with what was learned, while that changes much."""
-    searching = parameters
+    searching, note, searches = parameters, display.note, options.depth is not None
+    display.begin("reading")
+    total = None
+    if searches and (total := count_positions(engine, sources, options.reading, quiescence_of(engine, options.quiescence),
+                                              note, display.reading)) is not None:
+        note = _nothing  # it was said while the positions were counted
     for left in range((options.rounds or 1) - 1, -1, -1):
         first = searching is parameters
-        display.begin("reading" if first else "searching again")
-        teach = teacher_of(engine, searching, options)
-        read = _read(engine, sources, folder, options, teach, display, display.note if first else lambda text: None)
+        if searches:
+            display.begin("searching" if first else "searching again", total)
+        teach = teacher_of(engine, searching, options, display.searched)
+        read = _read(engine, sources, folder, options, teach, note, _nothing if searches else display.reading)
+        note = _nothing
         if first:
             summary = _tell(read, engine, options, display, _method_line(options))
         fitting = replace(options.fitting(_device(engine, read, options)), progress=display.passing)
@@ -167,6 +179,10 @@ def _rounds(engine: Engine, parameters: Parameters, sources: Sequence[str], fold
     return Fitted(read, summary, result, options)
 
 
+def _nothing(found: str | ReadReport) -> None:
+    """Take a note or a report and show nothing."""
+
+
 def _device(engine: Engine, read: Read, options: TuneOptions) -> Device:
     """Where passes run."""
     if options.gradient == "analytic":
@@ -174,14 +190,14 @@ def _device(engine: Engine, read: Read, options: TuneOptions) -> Device:
     return by_differences(engine, read.positions, options.step, options.gradient == "central-difference", options.workers)
 
 
-def _read(engine: Engine, sources: Sequence[str], folder: Path, options: TuneOptions, teach: Teach | None, display: Display,
-          note: Callable[[str], None]) -> Read:
+def _read(engine: Engine, sources: Sequence[str], folder: Path, options: TuneOptions, teach: Teach | None,
+          note: Callable[[str], None], progress: Callable[[ReadReport], None]) -> Read:
     """The dataset of the sources, and what became of their games."""
     again = options.gradient != "analytic"
     kept = Kept(folder, teach, engine.game.words if again else None) if teach or again else None
     with kept or contextlib.nullcontext():
         data, report = dataset_of(engine, sources, folder, options.reading, quiescence_of(engine, options.quiescence), note,
-                                  display.reading, kept)
+                                  progress, kept)
     other_targets = options.method == "rootstrap"  # else the outcomes are the results
     read = Read(data, report_line(report) if report else "", kept.results if other_targets else None, kept and kept.positions)
     first = data.first[:-1][np.diff(data.first) > 0]

@@ -170,7 +170,7 @@ def test_a_folder_where_nothing_can_be_kept_is_an_error_of_one_line(tmp_path):
 
 def test_two_processes_do_not_play_one_match(tmp_path):
     journal = Journal(tmp_path, "games.pgn", pytest.fail)
-    with pytest.raises(InputError, match="another process works here"):
+    with pytest.raises(InputError, match="another process is using this folder"):
         Journal(tmp_path, "games.pgn", pytest.fail)
     journal.close()
     read(tmp_path)

@@ -40,11 +40,11 @@ def test_forward_differences_have_the_bias_of_theory(small_dataset):
 
 
 @pytest.mark.parametrize(("arguments", "wanted"), [
-    ("--step 2", "--step: of finite differences; the gradient is analytic"),
-    ("--method td --noisy", "--noisy: for rootstrap and treestrap"),
+    ("--step 2", "--step: is for finite differences; the gradient is analytic"),
+    ("--method td --noisy", "--noisy: applies to rootstrap and treestrap"),
     ("--method treestrap --lambda 0.5", "--lambda: treestrap learns from searches"),
-    ("--method treestrap --truncated draw", "--truncated: treestrap learns nothing from results"),
-    ("--method rootstrap --no-blunders", "--no-blunders: a rule for td and td-leaf"),
+    ("--method treestrap --truncated draw", "--truncated: treestrap does not learn from results"),
+    ("--method rootstrap --no-blunders", "--no-blunders: applies to td and td-leaf"),
 ])
 def test_options_that_the_method_does_not_use_are_refused(tmp_path, arguments, wanted):
     ran = tuner("selfplay", *arguments.split(), "--run", tmp_path / "run")

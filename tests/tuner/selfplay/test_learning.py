@@ -6,6 +6,7 @@ from pathlib import Path
 
 from games.search.searcher import Limits
 from tuner.engine.loading import load_engine
+from tuner.io.progress import Display
 from tuner.selfplay.learner import SELVES, spacing_at
 from tuner.selfplay.play import Plan, play_episode
 from tuner.selfplay.run import new_run
@@ -28,7 +29,7 @@ def test_sixty_games_teach_the_mate_with_a_rook(tmp_path):
     for seed in range(1, 11):
         settings = Settings("material", 60, DEPTH, random_plies=0, openings=ROOK_MATE, explore=0.3, plies=12, truncated="draw",
                             rate=10.0, batch=1, lag=0, method="td-leaf", seed=seed)
-        new_run(settings, tmp_path / str(seed), 1, None, quiet=True)
+        new_run(settings, tmp_path / str(seed), 1, None, "tuner selfplay", Display())
         learnt += mates_at_once(tmp_path / str(seed) / "params.yaml", seed)
     assert learnt >= 9
     assert sum(mates_at_once("material", seed) for seed in range(10)) <= 3

@@ -1,4 +1,4 @@
-"""Standard input and output as the system hands them over: closed, full, or of an encoding that lacks most characters."""
+"""Standard streams that are closed, full, or of an encoding that lacks most characters."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import errno
 import os
 import sys
 
-# the disk, a quota, the largest file allowed, the device itself, too many open files: not what the program can mend
+# disk full, quota, file size limit, device error, read-only, too many open files: problems of the system, not of the program
 ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS, errno.EMFILE, errno.ENFILE)
 
 
 def make_usable() -> None:
-    """Have everything printed, as escapes where the encoding lacks a character; what is closed reads and writes nothing."""
+    """Print characters that the encoding lacks as escapes, and connect closed streams to the null device."""
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         if getattr(sys, name) is None:
             try:
@@ -28,12 +28,12 @@ def make_usable() -> None:
 
 
 def trouble(problem: OSError) -> str | None:
-    """What to say of output for which there is no room, or no working device; None for other errors."""
+    """Return an error message for output that a full disk or a broken device refused; None for other errors."""
     if problem.errno not in ROOM:
         return None
     try:
         sys.stdout.flush()
-    except OSError:  # it would fail again at the end, with a traceback
+    except OSError:  # it would fail again at exit, with a traceback
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    where = os.fsdecode(problem.filename) if problem.filename else "output"  # files of ours have said their names
+    where = os.fsdecode(problem.filename) if problem.filename else "output"  # files are named, standard output is not
     return f"{where}: cannot be written: {problem.strerror}; make room, or choose another place"

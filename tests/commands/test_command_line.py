@@ -1,0 +1,94 @@
+"""The command line itself: help, the nearest word for one that is not known, and completion in shells."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+
+import pytest
+
+from tests.commands.support import done, in_terminal, tuner
+from tuner.cli import COMMANDS, make_parser
+from tuner.commands import completion
+
+
+def test_the_bare_program_prints_its_help():
+    ran = done()
+    assert ran.out == done("--help").out and ran.err == ""
+    assert ran.out.startswith("usage: tuner COMMAND [options]\n")
+    assert re.findall(r"^  (\w+) +\w", ran.out.partition("commands:")[2].partition("\n\n")[0], re.MULTILINE) == list(COMMANDS)
+    assert 'completion in bash: eval "$(tuner --print-completion bash)"\n' in ran.out
+
+
+@pytest.mark.parametrize("command", ["", *COMMANDS])
+def test_help_fits_a_terminal_of_80_columns_and_examples_parse(monkeypatch, command):
+    monkeypatch.setenv("COLUMNS", "80")
+    shown = done(*command.split(), "--help").out
+    before, _, after = shown.partition("examples:\n")
+    assert max(map(len, before.splitlines())) <= 86  # lines of commands are not wrapped
+    for example in re.sub(r" \\\n +", " ", after).splitlines():
+        if example.startswith(f"  tuner {command} "):
+            words = re.sub(r"  +\S.*| [>|] .*", "", example.strip())
+            parsed = subprocess.run(["bash", "-c", f"printf '%s\\n' {words}"], capture_output=True, text=True, check=True)
+            make_parser([command])[0].parse_args(parsed.stdout.splitlines()[1:])
+
+
+@pytest.mark.parametrize(("arguments", "said"), [
+    ("tun classic", "tuner: no command 'tun'; did you mean tune? See tuner --help"),
+    ("self-play", "tuner: no command 'self-play'; did you mean selfplay? See tuner --help"),
+    ("xyzzy", "tuner: no command 'xyzzy'; see tuner --help"),
+    ("--json", "tuner: no option --json; see tuner --help"),
+    ("--versoin", "tuner: no option --versoin; did you mean --version? See tuner --help"),
+    ("tune classic games.pgn --fixd x -o o.yaml", "tuner tune: no option --fixd; did you mean --fixed? See tuner tune --help"),
+    ("tune --fixd=x", "tuner tune: no option --fixd; did you mean --fixed? See tuner tune --help"),
+    ("export classic --fromat c", "tuner export: no option --fromat; did you mean --format? See tuner export --help"),
+    ("match a b --xyzzy", "tuner match: no option --xyzzy; see tuner match --help"),
+    ("params classic pesto", "tuner params: unexpected pesto; see tuner params --help"),
+    ("--print-completion", "tuner: argument --print-completion: expected one argument; see tuner --help"),
+])
+def test_an_unknown_word_names_the_nearest_one(arguments, said):
+    ran = tuner(*arguments.split())
+    assert (ran.status, ran.out, ran.err) == (2, "", said + "\n")
+
+
+def test_an_abbreviated_option_is_known():
+    assert done("params", "classic", "--js").out.startswith("{")
+
+
+@pytest.mark.parametrize("shell", completion.SHELLS)
+def test_completion_is_printed_for_each_shell(shell):
+    script = done("--print-completion", shell).out
+    assert all(name in script for name in (*COMMANDS, "held-out", "rootstrap"))
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="no bash here")
+@pytest.mark.parametrize(("line", "expected"), [
+    ("tuner tu", {"tune"}), ("tuner tune --held", {"--held-out"}), ("tuner tune --learner ", {"newton", "lbfgs", "adam", "sgd"}),
+    ("tuner tune ga", {"games.pgn", "games"}), ("tuner tune -o ga", {"games.pgn", "games"}),
+    ("tuner tune --run ga", {"games"}), ("tuner report ga", {"games"}), ("tuner bench se", {"search", "selfplay"}),
+])
+def test_bash_completes_commands_options_choices_and_files(tmp_path, line, expected):
+    (tmp_path / "games.pgn").touch()
+    (tmp_path / "games").mkdir()
+    (tmp_path / "script").write_text(done("--print-completion", "bash").out)
+    asked = f"""source {tmp_path / 'script'}
+COMP_WORDS=({line}{'""' if line.endswith(' ') else ''}); COMP_CWORD=$(( ${{#COMP_WORDS[@]}} - 1 ))
+COMP_LINE='{line}'; COMP_POINT=${{#COMP_LINE}}
+$(complete -p tuner | sed 's/.*-F \\([^ ]*\\) .*/\\1/') tuner
+printf '%s\\n' "${{COMPREPLY[@]}}\""""
+    ran = subprocess.run(["bash", "-c", asked], cwd=tmp_path, capture_output=True, text=True)
+    assert set(ran.stdout.split()) == expected, ran.stderr
+
+
+def test_every_name_of_a_file_in_a_usage_is_completed():
+    """Other words in capitals are numbers, names and texts."""
+    others = {"N", "L", "SD", "NAME", "SHARE", "CP", "KIND", "P", "MB", "S", "BASE+INC", "NAME=VALUE", "NAME=N", "ROW"}
+    _, commands = make_parser(COMMANDS)
+    found = {action.metavar for command in commands.values() for action in command._actions if isinstance(action.metavar, str)}
+    assert found - others == {*completion.FILES, *completion.FOLDERS}
+
+
+def test_help_in_a_terminal_ends_with_status_0():
+    ran = in_terminal("tune", "--help", columns=60)
+    assert ran.status == 0 and "usage: tuner tune PARAMS GAMES" in ran.screen

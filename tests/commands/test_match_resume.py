@@ -1,0 +1,115 @@
+"""A match that is killed or interrupted continues with the same games, and with the parameters that it began with."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import random
+import re
+import signal
+import time
+
+import pytest
+import yaml
+
+from tests.commands.match_support import PAIR, PATIENCE, comparable, games_of, pairs_in, play, start
+from tests.commands.support import done, tuner
+from tests.games.support import REPOSITORY
+
+
+def test_killed_again_and_again_a_match_ends_with_the_same_games(tmp_path):
+    wanted = play(*PAIR, "--games", 120, "--run", tmp_path / "whole", "--pgn", tmp_path / "whole.pgn")
+    folder, dice, kills = tmp_path / "run", random.Random(1), 0
+    command = (*PAIR, "--games", 120, "--run", folder)
+    for _ in range(6):
+        before = pairs_in(folder)
+        process = start(folder, *(command if not (folder / "config.yaml").exists() else ()))
+        wanted_pairs = min(before + dice.randint(1, 9), 59)
+        while pairs_in(folder) < wanted_pairs and process.poll() is None:
+            time.sleep(0.002)
+        process.send_signal(signal.SIGKILL)
+        kills += process.wait() == -signal.SIGKILL
+        process.stdout.close()
+        with contextlib.suppress(FileNotFoundError):  # as if it had come within a write
+            os.truncate(folder / "history.jsonl", max(0, (folder / "history.jsonl").stat().st_size - dice.randint(0, 60)))
+    assert kills > 1  # a busy machine may look too late, when the match is over
+    found = play("--resume", folder, "--pgn", tmp_path / "run.pgn", "--concurrency", 3)
+    for name in ("games", "wins", "losses", "draws", "pentanomial", "plies", "ends", "players"):
+        assert found[name] == wanted[name]
+    lines = [json.loads(line) for line in (folder / "history.jsonl").read_text().splitlines()]
+    assert sorted(line["pair"] for line in lines) == list(range(60))
+    assert comparable(tmp_path / "run.pgn") == comparable(tmp_path / "whole.pgn")
+    again = play("--resume", folder)  # nothing is left to play
+    assert again["games"] == 120 and pairs_in(folder) == 60
+
+
+def test_an_interrupt_prints_the_result_so_far_and_keeps_the_folder(tmp_path):
+    folder = tmp_path / "run"
+    process = start(folder, "classic", "pesto", "--depth", 2, "--games", 100000, "--run", folder, "--pgn", tmp_path / "a.pgn")
+    while pairs_in(folder) < 3:
+        assert process.poll() is None
+        time.sleep(0.02)
+    process.send_signal(signal.SIGINT)
+    out, _ = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 130
+    games = int(re.search(r"^Games: (\d+)", out, re.MULTILINE)[1])
+    assert games == 2 * pairs_in(folder) >= 6 and f"tuner match --resume {folder}" in out
+    assert len(games_of(tmp_path / "a.pgn")) == games
+
+
+def test_a_match_that_goes_on_plays_with_the_parameters_it_began_with(tmp_path):
+    mine, folder = tmp_path / "mine.yaml", tmp_path / "run"
+    classic = (REPOSITORY / "params/chess/classic.yaml").read_text()
+    mine.write_text(classic)
+    whole = play(mine, "pesto", "--depth", 1, "--games", 8, "--run", folder)
+    history = (folder / "history.jsonl").read_bytes().splitlines(keepends=True)
+    (folder / "history.jsonl").write_bytes(b"".join(history[:2]))
+    mine.unlink()
+    found = play("--resume", folder)
+    assert {**found, "pgn": None} == {**whole, "pgn": None} and found["players"] == ["mine", "pesto"]
+    assert yaml.safe_load((folder / "config.yaml").read_text())["match"]["games"] == 8
+
+
+@pytest.mark.parametrize(("name", "value", "said"), [
+    ("games", -4, "games is -4, expected a number from 2 to"), ("games", 7, "games is 7, expected an even number"),
+    ("games", [2], "games is a list, expected int | None"), ("games", None, "games and sprt are both null"),
+    ("sprt", [0], "sprt is a list"), ("sprt", ["a", "b"], "sprt is a list"), ("alpha", "x", "alpha is 'x', expected float"),
+    ("controls", [{"depth": 1}], "controls is a list"), ("controls", [{}, {}], "controls are not what limits"),
+    ("controls", [{"depth": -1}, {"depth": 1}], "depth of controls is -1"),
+    ("controls", [{"ply": 1}, {"ply": 1}], "controls are not what"),
+    ("controls", [{"depth": True}, {"depth": 1}], "depth of controls is no number"),
+    ("controls", [{"depth": None}, {"depth": 1}], "controls limit nothing"), ("order", "x", "order is 'x', expected random or"),
+    ("random_plies", -8, "random_plies is -8"), ("seed", 1e9, "seed is 1000000000.0, expected int"), ("plies", -3, "plies is -3"),
+    ("hash", 0, "hash is 0"), ("resign", [3], "resign is a list"), ("files", [], "files is a list"),
+    ("names", ["a"], "names is a list"),
+    ("a", None, "a is None, expected str"), ("model", "x", "unknown SPRT model 'x'"), ("terms", {}, "terms is a mapping")],
+    ids=lambda value: str(value)[:30])
+def test_settings_that_make_no_sense_are_refused(tmp_path, name, value, said):
+    play("random", "random", "--games", 2, "--plies", 6, "--random-plies", 0, "--run", tmp_path / "run", "--sprt", 0, 5)
+    path = tmp_path / "run" / "config.yaml"
+    config = yaml.safe_load(path.read_text())
+    config["match"] |= {"sprt": None} if value is None and name == "games" else {}
+    config["match"][name] = value
+    path.write_text(yaml.safe_dump(config))
+    before = {file: file.read_bytes() for file in path.parent.iterdir()}
+    ran = tuner("match", "--resume", path.parent)
+    assert (ran.status, ran.err.count("\n")) == (2, 1) and said in ran.err, ran.err
+    assert {file: file.read_bytes() for file in path.parent.iterdir()} == before
+
+
+def test_a_match_that_goes_on_wants_the_copies_of_its_parameters(tmp_path):
+    play(*PAIR, "--games", 2, "--run", tmp_path / "run", "--random-plies", 0)
+    (tmp_path / "run" / "b.yaml").unlink()
+    ran = tuner("match", "--resume", tmp_path / "run")
+    assert ran.status == 2 and "b.yaml: is missing, the parameters of" in ran.err and ran.err.count("\n") == 1
+
+
+def test_a_match_that_another_version_began_goes_on_with_a_note(tmp_path):
+    play("zero", "random", "--games", 2, "--depth", 1, "--run", tmp_path / "run", "--random-plies", 0)
+    config = tmp_path / "run" / "config.yaml"
+    config.write_text(re.sub("evaluation: .*", "evaluation: other", config.read_text()))
+    ran = done("match", "--resume", tmp_path / "run")
+    assert "the program or the machine is not the one that the match began with" in ran.err and "Games: 2," in ran.out
+
+

@@ -1,0 +1,30 @@
+"""Completion of the command line in shells, made by shtab from the parser."""
+
+from __future__ import annotations
+
+import argparse
+
+SHELLS = ("bash", "zsh", "tcsh")
+# what stands for the name of a file or a folder in the usage of a command
+FILES = ("FILE", "FILE.html", "FEN|FILE", "FILE|FEN", "GAMES", "PARAMS", "OUT", "INITIAL", "LEARNED", "PLAYER", "A", "B")
+FOLDERS = ("DIR", "RUN")
+
+
+def completion_of(parser: argparse.ArgumentParser, shell: str) -> str:
+    """The script that makes a shell complete the commands, options, choices and names of files of a whole parser."""
+    import shtab
+
+    _mark_files(parser, {**dict.fromkeys(FILES, shtab.FILE), **dict.fromkeys(FOLDERS, shtab.DIRECTORY)})
+    return shtab.complete(parser, shell)
+
+
+def _mark_files(parser: argparse.ArgumentParser, kinds: dict[str, dict[str, str]]) -> None:
+    """Tell shtab which arguments are names of files and of folders, here and in all commands."""
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for command in action.choices.values():
+                _mark_files(command, kinds)
+        elif action.metavar in kinds:
+            action.complete = kinds[action.metavar]
+        elif action.choices is not None:  # the default of a list may be among them
+            action.choices = [choice for choice in action.choices if isinstance(choice, (str, int))]

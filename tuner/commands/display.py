@@ -1,0 +1,138 @@
+"""What commands show: notes and progress on standard error, and the console for tables on standard output.
+
+In a terminal progress is a live line, elsewhere a plain line every ten seconds.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from types import TracebackType
+
+from rich.console import Console
+from rich.padding import Padding
+from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.text import Text
+
+from games.record import ReadReport
+from tuner.io.progress import Display
+from tuner.io.text import one_line
+
+LARGE = 5_000_000  # positions: passes over fewer take too short a time to report
+PLAIN_SECONDS = 10.0  # between two lines where there is no terminal
+LIVE_SECONDS = 0.1  # between two updates of the live line by positions searched
+PIPE_WIDTH = 160  # columns of a table that is printed to a file or a pipe
+MINUTE, HOUR = 60, 3600  # seconds
+
+
+class TerminalDisplay(Display):
+    """One live line at a time, and notes above it. Use as a context manager."""
+
+    def __init__(self) -> None:
+        self._live = sys.stderr.isatty()
+        self._console = Console(stderr=True, highlight=False, markup=False, emoji=False)
+        self._progress = Progress(SpinnerColumn(), TextColumn("{task.description}"), BarColumn(bar_width=16),
+                                  TextColumn("{task.fields[text]}", markup=False), TimeElapsedColumn(), console=self._console,
+                                  transient=True, disable=not self._live)
+        self._lock = threading.Lock()
+        self._task = None
+        self._description, self._total, self._searched = "", None, 0
+        self._started = self._pass_started = self._said = self._updated = time.monotonic()
+
+    def __enter__(self) -> TerminalDisplay:
+        self._progress.start()
+        return self
+
+    def __exit__(self, kind: type | None, value: BaseException | None, trace: TracebackType | None) -> None:
+        self._progress.stop()
+
+    def note(self, text: str) -> None:
+        show_note(text, self._console)
+
+    def begin(self, description: str, total: int | None = None) -> None:
+        if self._task is not None:
+            self._progress.remove_task(self._task)
+        self._task = self._progress.add_task(description, total=total, text="")
+        self._description, self._total, self._searched = description, total, 0
+        self._started = self._said = time.monotonic()
+
+    def reading(self, report: ReadReport) -> None:
+        seconds = max(time.monotonic() - self._started, 1e-3)
+        self._show(f"{report.games:,} games, {report.positions:,} positions, {report.positions / seconds / 1e6:.2f} M/s")
+
+    def searched(self) -> None:
+        with self._lock:
+            self._searched += 1
+            done, now = self._searched, time.monotonic()
+            if now - self._updated < LIVE_SECONDS and done != self._total:
+                return
+            self._updated = now
+            if self._total is None:
+                self._show(f"{done:,} positions")
+            else:
+                self._show(f"{done:,} of {self._total:,} positions{self._time_left(done)}", done)
+
+    def learning(self, line: dict) -> None:
+        text = f"iteration {line['iteration']}  loss {line['objective']:.6f}"
+        if "held_out" in line:
+            text += f"  held-out {line['held_out']:.6f}"
+        if line.get("speed"):
+            text += f"  {line['speed'] / 1e6:.1f} M positions/s"
+        self._show(text, line["iteration"])
+
+    def passing(self, done: int, total: int) -> None:
+        if total < LARGE:
+            return
+        now = time.monotonic()
+        if done <= total // 50 or done == total:
+            self._pass_started = now
+            return
+        left = (now - self._pass_started) * (total - done) / done
+        self._show(f"pass {done / total:.0%} of {total:,} positions, {duration(left)} left in this pass")
+
+    def counting(self, done: int) -> None:
+        of = "" if self._total is None else f" of {self._total:,}{self._time_left(done)}"
+        self._show(f"{done:,}{of}", done)
+
+    def playing(self, text: str, completed: int) -> None:
+        self._show(text, completed)
+
+    def _show(self, text: str, completed: int | None = None) -> None:
+        """Update the live line; without a terminal, print a line if the last one is ten seconds old."""
+        if self._live:
+            self._progress.update(self._task, text=text, completed=completed)
+        elif time.monotonic() - self._said >= PLAIN_SECONDS:
+            self._said = time.monotonic()
+            self.note(f"{self._description}: {text}")
+
+    def _time_left(self, done: int) -> str:
+        """Return the time that the step still needs at its mean speed; nothing within its first second."""
+        seconds = time.monotonic() - self._started
+        return f", {duration(seconds * (self._total - done) / done)} left" if seconds >= 1 and done else ""
+
+
+def output_console() -> Console:
+    """Return a console on standard output, as wide as the terminal, or PIPE_WIDTH for a file or a pipe."""
+    return Console(highlight=False, markup=False, emoji=False, width=None if sys.stdout.isatty() else PIPE_WIDTH)
+
+
+def show_note(text: str, console: Console | None = None) -> None:
+    """Print a note on standard error: wrapped at words to the width of a terminal, else on one line."""
+    console = console or Console(stderr=True, highlight=False, markup=False, emoji=False)
+    text = one_line(text)
+    if sys.stderr.isatty():
+        plain = text.lstrip()
+        console.print(Padding(Text(plain), (0, 0, 0, len(text) - len(plain)), expand=False))
+    else:
+        console.print(text, soft_wrap=True)
+
+
+def duration(seconds: float) -> str:
+    """Format seconds, such as 40 s, 12 min or 3 h 20 min."""
+    if seconds < 2 * MINUTE:
+        return f"{seconds:.0f} s"
+    if seconds < 2 * HOUR:
+        return f"{seconds / MINUTE:.0f} min"
+    minutes = round(seconds / MINUTE)
+    return f"{minutes // 60} h {minutes % 60} min"

@@ -1,0 +1,50 @@
+"""The parser of the command line: errors of one line that name the nearest word, and help as wide as the terminal."""
+
+from __future__ import annotations
+
+import argparse
+import textwrap
+from collections.abc import Iterable, Sequence
+from typing import NoReturn
+
+from tuner.io.text import one_line
+
+
+class Help(argparse.HelpFormatter):
+    """Help that wraps paragraphs, but not indented lines: these are commands."""
+
+    def _format_action(self, action: argparse.Action) -> str:
+        if isinstance(action, argparse._SubParsersAction):  # the commands alone, without a line for all of them
+            return "".join(map(super()._format_action, action._get_subactions()))
+        return super()._format_action(action)
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        return "\n\n".join(paragraph if "\n  " in f"\n{paragraph}" else textwrap.fill(" ".join(paragraph.split()), width)
+                           for paragraph in text.strip("\n").split("\n\n"))
+
+
+class Parser(argparse.ArgumentParser):
+    """argparse, with errors of one line."""
+
+    def error(self, message: str) -> NoReturn:
+        see = " See" if message.endswith("?") else "; see"
+        self.exit(2, one_line(f"{self.prog}: {message}{see} {self.prog} --help") + "\n")
+
+    def require_known_options(self, words: Iterable[str]) -> None:
+        """An error for the first long option that this parser does not have, before any other; abbreviations are known."""
+        options = [option for option in self._option_string_actions if option.startswith("--")]
+        for word in words:
+            name = word.partition("=")[0]
+            if word == "--":
+                return
+            if name.startswith("--") and " " not in name and not any(option.startswith(name) for option in options):
+                self.error(f"no option {name}{nearest(name, options)}")
+
+
+def nearest(word: str, known: Sequence[str]) -> str:
+    """`; did you mean ...?` for the known word that is most like one that is not known, or nothing."""
+    import difflib
+
+    named = {name.lstrip("-"): name for name in known}  # all options begin alike
+    found = difflib.get_close_matches(word.lstrip("-"), named, 1)
+    return f"; did you mean {named[found[0]]}?" if found else ""
