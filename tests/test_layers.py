@@ -26,6 +26,7 @@ ROOMS = [
     ["tuner.report", "tuner.diagnostics"],
     ["tuner.tuning", "tuner.bench"],
     ["tuner.commands"],
+    ["tuner.api"],
     ["tuner.cli"],
     ["tuner.__main__"],
     ["tests"],

@@ -1,3 +1,57 @@
-"""Tune the weights of a hand-written evaluation."""
+"""Tune the weights of a hand-written evaluation.
+
+    >>> import tuner
+    >>> classic = tuner.load("classic")
+    >>> learned = tuner.tune(classic, "games.pgn")        # doctest: +SKIP
+    >>> print(learned)                                    # doctest: +SKIP
+
+`docs/python.md` shows everything that the names below offer.
+"""
+
+from __future__ import annotations
+
+import importlib
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from games.streams import InputError
+    from tuner.api.data import build_dataset, open_dataset
+    from tuner.api.evaluation import Evaluation, load
+    from tuner.api.learning import Tuned, tune
+    from tuner.api.pages import write_report
+    from tuner.api.playing import MatchResult, play_match
+    from tuner.datasets.dataset import Dataset
+
+__all__ = ["Dataset", "Evaluation", "InputError", "MatchResult", "Tuned", "build_dataset", "load", "open_dataset", "play_match",
+           "tune", "write_report"]
+
+_HOMES = {"Dataset": "tuner.datasets.dataset", "Evaluation": "tuner.api.evaluation", "InputError": "games.streams",
+          "MatchResult": "tuner.api.playing", "Tuned": "tuner.api.learning", "build_dataset": "tuner.api.data",
+          "load": "tuner.api.evaluation", "open_dataset": "tuner.api.data", "play_match": "tuner.api.playing",
+          "tune": "tuner.api.learning", "write_report": "tuner.api.pages"}
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name when it is first used, so that `import tuner` takes no time."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'tuner' has no attribute {name!r}")
+    require_own_packages()
+    return getattr(importlib.import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
+
+
+def require_own_packages() -> None:
+    """ImportError in one line where a file of the user's hides a package of ours."""
+    for package in ("games", "evalterms"):
+        ours, found = Path(__file__).resolve().parent.parent / package, find_spec(package)
+        origin = found and found.origin
+        if not origin or Path(origin).resolve().parent != ours:
+            raise ImportError(f"{origin or package}: hides the package {package!r} of evaltune; rename it, or start from another "
+                              "folder")

@@ -7,6 +7,13 @@ from _signal import SIG_DFL, SIGINT, signal  # the module signal makes classes o
 def main() -> int:
     """Run the command line as a process of its own."""
     signal(SIGINT, SIG_DFL)  # ends the process without a word, until the command line is there to say one
+    import tuner
+
+    try:
+        tuner.require_own_packages()
+    except ImportError as problem:
+        print(f"tuner: {problem}", file=sys.stderr)
+        return 2
     from tuner.cli import main
 
     return main()

@@ -119,7 +119,7 @@ def run(arguments: argparse.Namespace) -> dict:
 def _settings(arguments: argparse.Namespace):
     from games.streams import InputError
     from tuner.match.match import with_files
-    from tuner.match.settings import DEFAULT_DEPTH, DEFAULT_GAMES, DEFAULT_RANDOM_PLIES, Settings
+    from tuner.match.settings import DEFAULT_DEPTH, DEFAULT_GAMES, DEFAULT_RANDOM_PLIES, settings_of
     from tuner.match.setup import test_of
 
     games = arguments.games
@@ -144,11 +144,12 @@ def _settings(arguments: argparse.Namespace):
     random_plies = arguments.random_plies
     if random_plies is None:
         random_plies = 0 if ladder else DEFAULT_RANDOM_PLIES
-    settings = Settings(
-        arguments.a, arguments.b, ("", ""), games, tuple(arguments.sprt) if arguments.sprt else None, arguments.model,
-        arguments.alpha, arguments.beta, tuple(controls), arguments.openings, arguments.order, random_plies, arguments.seed,
-        arguments.plies, tuple(arguments.resign) if arguments.resign else None,
-        tuple(arguments.draw) if arguments.draw else None, arguments.hash, tuple(arguments.option_a),
-        tuple(arguments.option_b), tuple(os.path.abspath(path) for path in arguments.terms), {})
+    settings = settings_of(
+        arguments.a, arguments.b, games=games, sprt=tuple(arguments.sprt) if arguments.sprt else None, model=arguments.model,
+        alpha=arguments.alpha, beta=arguments.beta, controls=tuple(controls), openings=arguments.openings, order=arguments.order,
+        random_plies=random_plies, seed=arguments.seed, plies=arguments.plies,
+        resign=tuple(arguments.resign) if arguments.resign else None, draw=tuple(arguments.draw) if arguments.draw else None,
+        hash=arguments.hash, option_a=tuple(arguments.option_a), option_b=tuple(arguments.option_b),
+        terms=tuple(os.path.abspath(path) for path in arguments.terms))
     test_of(settings)
     return with_files(settings)

@@ -36,6 +36,10 @@ class Dataset:
     game: np.ndarray
     opening: np.ndarray
 
+    def __repr__(self) -> str:
+        return (f"<Dataset {self.path}: {self.manifest['game']}, {self.games:,} games, {self.positions:,} positions, "
+                f"{self.columns:,} columns>")
+
     @property
     def games(self) -> int:
         return len(self.game)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, fields
 from pathlib import Path
+from typing import Any
 
 from games.contest import Control
 from games.streams import pieces
@@ -75,6 +76,14 @@ class Settings:
 
     def control(self, side: int) -> Control:
         return Control(**self.controls[side])
+
+
+def settings_of(a: str, b: str, **changes: Any) -> Settings:
+    """The settings of a match between two players, by default 100 games from random openings to depth 4, with some changes."""
+    usual = dict(names=("", ""), games=DEFAULT_GAMES, sprt=None, model="normalized", alpha=0.05, beta=0.05,
+                 controls=({"depth": DEFAULT_DEPTH},) * 2, openings=None, order="random", random_plies=DEFAULT_RANDOM_PLIES,
+                 seed=1, plies=0, resign=None, draw=None, hash=None, option_a=(), option_b=(), terms=(), files={})
+    return Settings(a, b, **{**usual, **changes})
 
 
 def hash_of(path: str | Path) -> str:

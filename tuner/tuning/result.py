@@ -73,7 +73,18 @@ def _command(name: str, a: object, b: object, options: TuneOptions) -> str:
 def result_lines(result: dict) -> list[str]:
     """A result for people; the last line is what to do next."""
     lines = [f"wrote {result['output']}: {result['games']:,} games, {result['positions']:,} positions, "
-             f"{result['iterations']} iterations of {result['learner']}"]
+             f"{result['iterations']} iterations of {result['learner']}", *found_lines(result)]
+    if result.get("run"):
+        lines.append(f"see the report: tuner report {shlex.quote(result['run'])}")
+    lines.append(f"see what changed: {result['compare']}")
+    if result.get("match"):
+        lines.append(f"see whether it is better: {result['match']}")
+    return lines
+
+
+def found_lines(result: dict) -> list[str]:
+    """What was found: losses, values, and advice."""
+    lines = []
     own, results = result["held_out_change"], result["held_out_results"]
     searched = result["method"] == "rootstrap"
     if results:
@@ -92,13 +103,7 @@ def result_lines(result: dict) -> list[str]:
     if check := result.get("bootstrap"):
         lines.append(f"bootstrap {check['replicates']} times: its errors are {check['median']:.2f} of those told (middle half "
                      f"{check['low']:.2f} to {check['high']:.2f})")
-    lines += result["advice"]
-    if result.get("run"):
-        lines.append(f"look at it: tuner report {shlex.quote(result['run'])}")
-    lines.append(f"see what changed: {result['compare']}")
-    if result.get("match"):
-        lines.append(f"see whether it is better: {result['match']}")
-    return lines
+    return lines + result["advice"]
 
 
 def _changed(change: dict) -> str:

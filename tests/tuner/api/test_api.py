@@ -1,0 +1,146 @@
+"""The public Python interface: one evaluation loaded, evaluated, tuned, played and reported."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import chess
+import numpy as np
+import pytest
+
+import tuner
+from tests.commands.support import done
+from tests.games.support import REPOSITORY
+
+FENS = [chess.STARTING_FEN, "8/8/8/8/8/2k5/2p5/2K5 w - - 0 1",
+        "r1bqkbnr/pppp1ppp/2n5/4p3/2B1P3/5N2/PPPP1PPP/RNBQK2R b KQkq - 3 3"]
+
+
+@pytest.fixture(scope="module")
+def games(tmp_path_factory) -> Path:
+    """A file of random games of tic-tac-toe."""
+    path = tmp_path_factory.mktemp("api") / "games.ttt"
+    random = np.random.default_rng(5)
+    lines = []
+    for _ in range(400):
+        squares = [f"{file}{rank}" for file in "abc" for rank in "123"]
+        random.shuffle(squares)
+        lines.append(_played(squares))
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def _played(squares: list[str]) -> str:
+    """A game by its moves: until three in a row, or the board is full."""
+    rows = [{f"{file}{rank}" for file in "abc"} for rank in "123"] + [{f"{file}{rank}" for rank in "123"} for file in "abc"]
+    rows += [{"a1", "b2", "c3"}, {"a3", "b2", "c1"}]
+    for n in range(5, 10):
+        own = set(squares[(n + 1) % 2:n:2])
+        if any(row <= own for row in rows):
+            return f"{'1-0' if n % 2 else '0-1'} {' '.join(squares[:n])}"
+    return f"1/2-1/2 {' '.join(squares)}"
+
+
+def test_importing_is_quick_and_brings_nothing_along():
+    code = "import sys, tuner; print(sorted(set(sys.modules) & {'numpy', 'numba', 'scipy', 'rich'}), sorted(tuner.__all__)[:2])"
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=REPOSITORY, check=True)
+    assert ran.stdout == "[] ['Dataset', 'Evaluation']\n"
+
+
+def test_every_public_name_is_there_and_documented():
+    assert set(tuner.__all__) <= set(dir(tuner))
+    for name in tuner.__all__:
+        assert getattr(tuner, name).__doc__, name
+    with pytest.raises(AttributeError, match="nothing_of_the_kind"):
+        tuner.nothing_of_the_kind  # noqa: B018
+
+
+def test_texts_boards_and_arrays_are_evaluated_alike_and_as_by_the_command():
+    classic = tuner.load("classic")
+    one = [classic.evaluate(fen) for fen in FENS]
+    assert one == [classic.evaluate(chess.Board(fen)) for fen in FENS] == classic.evaluate(FENS).tolist()
+    words = np.array([classic.position(fen) for fen in FENS])
+    assert classic.evaluate(words).tolist() == one and classic.evaluate(words[0]).tolist() == one[:1]
+    assert len(classic.evaluate([])) == 0
+    said = done("eval", "classic", FENS[2], "--json").out
+    assert f"{one[2]:.1f}" in said or str(one[2]) in said
+    assert classic.expected_score(FENS[0]) == pytest.approx(0.5 + 0.5 * np.tanh(classic.scale * one[0]))
+    assert "total" in classic.explain(FENS[0])
+
+
+def test_numbers_have_names_stages_and_shapes():
+    classic = tuner.load("classic")
+    assert set(classic["material.pawn"]) == set(classic.stages) == {"mg", "eg"}
+    assert classic["piece_square.knight"]["mg"].shape == (8, 8) and "material.pawn" in classic and "nothing" not in classic
+    with pytest.raises(KeyError, match="no parameter 'nothing'"):
+        classic["nothing"]
+    assert "classic" in repr(classic) and "chess" in repr(classic)
+
+
+@pytest.mark.parametrize(("mistake", "said"), [
+    (lambda: tuner.load("no such file.yaml"), "no such file"), (lambda: tuner.load().evaluate("hello"), "hello"),
+    (lambda: tuner.load().compare(tuner.load("tictactoe/classic")), "expected chess"),
+    (lambda: tuner.tune("classic", "nothing.pgn"), "nothing.pgn"),
+    (lambda: tuner.tune("classic", [], no_such_option=1), "no_such_option"),
+    (lambda: tuner.open_dataset("nothing"), "not a dataset"), (lambda: tuner.write_report("nothing"), "nothing")])
+def test_mistakes_are_one_line(mistake, said, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(tuner.InputError) as problem:
+        mistake()
+    assert said in str(problem.value) and "\n" not in str(problem.value)
+
+
+def test_tuning_returns_an_evaluation_like_that_of_the_command(games, tmp_path):
+    found = tuner.tune("tictactoe/zero", games, output=tmp_path / "a.yaml", run=tmp_path / "run", prior=None, method="logistic")
+    done("tune", "tictactoe/zero", games, "-o", tmp_path / "b.yaml", "--prior", "none", "--method", "logistic")
+    other = tuner.load(tmp_path / "b.yaml")
+    assert (found.evaluation.parameters.weights == other.parameters.weights).all() and found.evaluation.scale == other.scale
+    assert found.run == tmp_path / "run" and "values" in str(found) and "400 games" not in found.notes and found.notes
+    page = tuner.write_report(found.run)
+    assert page == tmp_path / "run" / "report.html" and page.stat().st_size > 10_000
+
+
+def test_an_evaluation_that_was_learned_can_be_learned_from_saved_and_compared(games, tmp_path):
+    first = tuner.tune(tuner.load("tictactoe/zero"), [games], prior=None, method="logistic", fixed="squares.*").evaluation
+    assert first["squares.centre"]["all"] == 0 and first.path is None
+    again = tuner.tune(first, games, prior=None, method="logistic").evaluation
+    assert again["squares.centre"]["all"] != 0 and "squares.centre" in first.compare(again)
+    assert (tuner.load(again.save(tmp_path / "c.yaml")).parameters.weights == again.parameters.weights).all()
+    with pytest.raises(tuner.InputError, match="not"):
+        again.save(games)
+
+
+def test_a_dataset_is_a_sparse_matrix(games, tmp_path):
+    data = tuner.build_dataset(games, tmp_path / "games.ds", "tictactoe/classic", positions="all")
+    matrix, evaluation = data.matrix(), tuner.load("tictactoe/classic")
+    assert matrix.shape == (data.positions, data.columns) and "400 games" in repr(tuner.open_dataset(tmp_path / "games.ds"))
+    weights = evaluation.parameters.weights[0]
+    assert (matrix @ weights)[:5].shape == (5,)
+    assert set(np.unique(data.outcome)) <= {-1, 0, 1}
+
+
+def test_matches_are_played_between_evaluations_and_files(tmp_path):
+    found = tuner.play_match(tuner.load("classic"), "material", games=4, depth=1, pgn=tmp_path / "a.pgn")
+    assert found.wins + found.draws + found.losses == 4 and "classic vs material" in str(found)
+    assert (tmp_path / "a.pgn").read_text().count("[Result ") == 4 and repr(found).startswith("<MatchResult +")
+    with pytest.raises(tuner.InputError, match="games"):
+        tuner.play_match("classic", "material", games=3)
+
+
+@pytest.mark.parametrize("hiding", ["games.py", "evalterms.py", "games/__init__.py"])
+def test_a_file_that_hides_a_package_is_one_line(tmp_path, hiding):
+    (tmp_path / hiding).parent.mkdir(exist_ok=True)
+    (tmp_path / hiding).write_text("")
+    ran = subprocess.run([sys.executable, "-m", "tuner", "--help"], cwd=tmp_path, capture_output=True, text=True,
+                         env={"PYTHONPATH": f"{tmp_path}:{REPOSITORY}", "PATH": ""})
+    assert ran.returncode == 2 and ran.stderr.count("\n") == 1 and hiding in ran.stderr and "rename it" in ran.stderr
+
+
+def test_a_folder_of_parameters_hides_nothing(tmp_path):
+    (tmp_path / "params").mkdir()
+    (tmp_path / "params" / "__init__.py").write_text("")
+    ran = subprocess.run([sys.executable, "-m", "tuner", "params", "classic"], cwd=tmp_path, capture_output=True, text=True,
+                         env={"PYTHONPATH": f"{tmp_path}:{REPOSITORY}", "PATH": ""})
+    assert ran.returncode == 0, ran.stderr

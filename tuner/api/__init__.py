@@ -1,0 +1,1 @@
+"""The public Python interface; `import tuner` offers its names."""

@@ -1,0 +1,145 @@
+"""An evaluation: the terms of a game with the numbers of a parameter file."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, Protocol, TypeAlias, overload
+
+import numpy as np
+from numpy.typing import NDArray
+from rich.console import Console
+
+from games.streams import InputError
+from tuner.engine.engine import Engine
+from tuner.engine.explain import explain, show
+from tuner.engine.loading import load_engine
+from tuner.io.files import LEARNED, require_writable
+from tuner.parameters import diff, show_diff
+from tuner.parameters.parameters import Parameters
+from tuner.parameters.writer import write_parameters
+
+WIDTH = 110  # columns of a printed table
+
+
+class Board(Protocol):
+    """What `chess.Board` offers: its position as a FEN."""
+
+    def fen(self) -> str:
+        """The position as text."""
+
+
+# a text such as a FEN, a board, or a position as the game packs it: (words,) uint64
+Position: TypeAlias = str | Board | NDArray[np.uint64]
+
+
+class Evaluation:
+    """The evaluation of a game: its terms, and a number for each parameter and stage.
+
+    Make one with `tuner.load`. Numbers are centipawns, scores are from the first player's point of view (White's).
+    """
+
+    def __init__(self, engine: Engine, parameters: Parameters, name: str, path: str | None, terms: tuple[str, ...] = ()) -> None:
+        self.engine, self.parameters, self.name, self.path, self.terms = engine, parameters, name, path, terms
+
+    @property
+    def game(self) -> str:
+        """The name of the game, such as "chess"."""
+        return self.engine.game.name
+
+    @property
+    def stages(self) -> tuple[str, ...]:
+        """The stages that numbers are given for, such as ("mg", "eg")."""
+        return self.parameters.stages
+
+    @property
+    def scale(self) -> float:
+        """v = tanh(scale * centipawns) is the value of a position, (1 + v) / 2 the expected score."""
+        return self.parameters.scale
+
+    @property
+    def names(self) -> list[str]:
+        """All parameters, such as "material.pawn"."""
+        return [place.path for place in self.parameters.layout.places]
+
+    def __getitem__(self, name: str) -> dict[str, NDArray[np.float64]]:
+        """The numbers of a parameter for each stage; those of a table have its shape. KeyError for an unknown name."""
+        for place in self.parameters.layout.places:
+            if place.path == name:
+                return {stage: line[place.columns].reshape(place.shape)
+                        for stage, line in zip(self.stages, self.parameters.weights, strict=True)}
+        raise KeyError(f"no parameter {name!r}; `names` lists them")
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.names
+
+    def position(self, position: Position) -> NDArray[np.uint64]:
+        """(words,) a position as the game packs it. InputError for a text that is not a position."""
+        if isinstance(position, np.ndarray):
+            return position
+        text = position if isinstance(position, str) else position.fen()
+        try:
+            return self.engine.game.position(text)
+        except ValueError as problem:
+            raise InputError(str(problem)) from None
+
+    @overload
+    def evaluate(self, positions: str | Board) -> float: ...
+
+    @overload
+    def evaluate(self, positions: Sequence[Position] | NDArray[np.uint64]) -> NDArray[np.float64]: ...
+
+    def evaluate(self, positions: Any) -> Any:
+        """The static evaluation in centipawns, first player's view: of one FEN or `chess.Board` a number, of a sequence of them,
+        or of an array (n, words) of packed positions, an array (n,)."""
+        if isinstance(positions, str) or hasattr(positions, "fen"):
+            return float(self.evaluate([positions])[0])
+        if isinstance(positions, np.ndarray):
+            words = positions if positions.ndim == 2 else positions[None]
+        else:
+            words = np.array([self.position(position) for position in positions], np.uint64).reshape(-1, self.engine.game.words)
+        found: NDArray[np.float64] = self.engine.evaluate_many(words, self.parameters)
+        return found
+
+    def expected_score(self, positions: Any) -> Any:
+        """The score that the evaluation predicts for the first player, from 0 to 1; of positions as for `evaluate`."""
+        return 0.5 + 0.5 * np.tanh(self.scale * self.evaluate(positions))
+
+    def explain(self, position: Position) -> str:
+        """A table of what every term contributes to the evaluation of a position."""
+        return _printed(lambda console: show(console, explain(self.engine, self.parameters, self.position(position)), False))
+
+    def compare(self, other: Evaluation) -> str:
+        """A table of what changes from this evaluation to another one, as `tuner diff` prints it."""
+        if other.game != self.game:
+            raise InputError(f"{other.name} is for {other.game}, expected {self.game} as {self.name}")
+        view = show_diff.View((self.name, other.name), 1, False, False)
+        return _printed(lambda console: show_diff.show(console, diff.compare([self.parameters, other.parameters]), view))
+
+    def save(self, path: str | Path) -> Path:
+        """Write the parameter file; InputError where `path` is another kind of file, or cannot be written."""
+        path = Path(path)
+        require_writable(path, LEARNED, ())
+        write_parameters(path, self.parameters)
+        return path
+
+    def __repr__(self) -> str:
+        return f"<Evaluation {self.name}: {self.game}, {self.parameters.weights.size:,} numbers, scale {self.scale:.5f}>"
+
+
+def load(parameters: str | Path = "classic", terms: Sequence[str | Path] = ()) -> Evaluation:
+    """Load an evaluation: `parameters` is a parameter file, or the name of a bundled one ("classic", "zero", "pesto",
+    "tictactoe/classic"); `terms` are Python files with terms of your own. InputError names the file and the line of a mistake."""
+    paths = tuple(str(path) for path in terms)
+    engine, found = load_engine(str(parameters), paths)
+    return Evaluation(engine, found, str(parameters), str(parameters), paths)
+
+
+def _printed(draw: Any) -> str:
+    stream = io.StringIO()
+    draw(Console(file=stream, width=WIDTH, highlight=False, markup=False, emoji=False, color_system=None))
+    return stream.getvalue()
