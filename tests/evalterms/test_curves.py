@@ -128,9 +128,9 @@ def test_self_play_moves_them(files, tmp_path):
 
 
 @pytest.mark.parametrize(("function", "wanted"), [
-    ("return total + 1.0", "gives 1.0 for nothing counted, expected 0"),
+    ("return total + 1.0", "returns 1.0 for nothing counted, expected 0"),
     ("return total / 0.0 if total else 0.0", "ZeroDivisionError"),
-    ("return 'much'", "gives 'much' for 0 centipawns, expected a number"),
+    ("return 'much'", "returns 'much' for 0 centipawns, expected a number"),
     ("return total ** 4", "expected a number of centipawns below 8,000,000"),
 ])
 def test_a_function_that_cannot_serve_is_told_in_one_line(tmp_path, function, wanted):

@@ -191,7 +191,7 @@ def test_the_files_of_a_zip_follow_each_other_on_lines_of_their_own(tmp_path):
 @pytest.mark.parametrize("inner", [gzip.compress, bz2.compress, zstandard.compress, zipped])
 @pytest.mark.parametrize("outer", [gzip.compress, bz2.compress, zstandard.compress, zipped])
 def test_an_archive_within_an_archive_is_refused(inner, outer, tmp_path):
-    with pytest.raises(InputError, match="a.pgn.*holds an archive within an archive; unpack it first"):
+    with pytest.raises(InputError, match="a.pgn.*contains an archive within an archive; unpack it first"):
         unpacked(tmp_path, "a.pgn", outer(inner(TEXT)))
 
 

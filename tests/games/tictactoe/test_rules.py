@@ -72,7 +72,7 @@ def test_the_text_of_a_position_is_accepted_exactly_where_a_game_leads_to_it():
 
 @pytest.mark.parametrize("text", ["", "x.o/.x./...", "x.o/.x./... O", "x.o/.x./..  o", "x.o.x.... o", "... o"])
 def test_a_text_of_another_form_is_refused_with_an_example(text):
-    with pytest.raises(ValueError, match=r"is no position, expected .* such as 'x\.o/\.x\./\.\.\. o'"):
+    with pytest.raises(ValueError, match=r"is not a position, expected .* such as 'x\.o/\.x\./\.\.\. o'"):
         GAME.position(text)
 
 

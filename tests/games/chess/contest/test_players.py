@@ -152,7 +152,7 @@ def test_lines_without_end_are_a_stall_that_costs_no_memory(engine, monkeypatch,
 
 @pytest.mark.parametrize(("how", "said"), [("endless", "a line of more than 1,048,576 bytes; is it a uci engine?"),
                                            ("flood", "more than 4,194,304 bytes before it is ready"),
-                                           ("closed", "closed its output"), ("orphan", "ended at once; is it a uci engine?")])
+                                           ("closed", "closed its output"), ("orphan", "exited at once; is it a uci engine?")])
 def test_an_engine_that_starts_so_is_an_error_of_one_line(engine, children, how, said):
     with pytest.raises(InputError) as problem:
         external("uci", f"{FAKE} uci 'start {how}'", {}, DEPTH, None)
