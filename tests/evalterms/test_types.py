@@ -1,4 +1,4 @@
-"""The traps that Numba's types set are found: sets of squares mixed with plain integers, counts that are no integers."""
+"""Traps of Numba's types are reported: sets of squares mixed with Python integers, counts that are not integers."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Files of games: what is read, what is refused, and what becomes of each game."""
+"""Files of games: accepted and refused content, and the count of each game in the report."""
 
 from __future__ import annotations
 

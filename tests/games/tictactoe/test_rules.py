@@ -1,4 +1,4 @@
-"""The rules against counts that anyone can look up, by brute force."""
+"""The rules against published counts, by brute force."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_a_text_of_another_form_is_refused_with_an_example(text):
         GAME.position(text)
 
 
-def test_rows_stand_from_the_top_and_squares_are_named_from_the_bottom_left():
+def test_rows_are_listed_from_the_top_and_squares_named_from_the_bottom_left():
     words = GAME.start()
     for name in ("a1", "c3", "b2"):
         moves = {GAME.move_text(words, move): move for move in GAME.legal_moves(words)}

@@ -1,4 +1,4 @@
-"""Engines of others: what they do right is played, what they do wrong loses the game, and the next game begins afresh."""
+"""External engines: valid moves are played, faults lose the game, and the next game starts afresh."""
 
 from __future__ import annotations
 
@@ -160,7 +160,7 @@ def test_an_engine_that_starts_so_is_an_error_of_one_line(engine, children, how,
     assert all(ended(child) for child in children())
 
 
-def test_what_an_engine_says_on_standard_error_is_not_kept(engine):
+def test_the_standard_error_of_an_engine_is_discarded(engine):
     assert len(play(engine("errors"), 2)) == 2
 
 

@@ -1,4 +1,4 @@
-"""Lines that are wrong, damaged or noise."""
+"""Lines that are invalid, damaged or noise."""
 
 from __future__ import annotations
 
