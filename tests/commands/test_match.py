@@ -280,7 +280,7 @@ def test_a_match_that_goes_on_plays_with_the_parameters_it_began_with(tmp_path):
     ("games", -4, "games is -4, expected a number from 2 to"), ("games", 7, "games is 7, expected an even number"),
     ("games", [2], "games is a list, expected int | None"), ("games", None, "games and sprt are both null"),
     ("sprt", [0], "sprt is a list"), ("sprt", ["a", "b"], "sprt is a list"), ("alpha", "x", "alpha is 'x', expected float"),
-    ("controls", [{"depth": 1}], "controls is a list"), ("controls", [{}, {}], "controls are not what limits"),
+    ("controls", [{"depth": 1}], "controls is a list"), ("controls", [{}, {}], "controls are not limits of"),
     ("controls", [{"depth": -1}, {"depth": 1}], "depth of controls is -1"),
     ("controls", [{"ply": 1}, {"ply": 1}], "controls are not limits of"),
     ("controls", [{"depth": True}, {"depth": 1}], "depth of controls is True, expected a number"),
