@@ -110,7 +110,8 @@ WRONG = {
     "lacks outcomes, plies, ends": (b'{"leg":0,"pair":0}\n',), "lacks bytes": (FIRST + b',"at":0}\n',),
     "at is": (FIRST + b',"at":-1,"bytes":[1,2]}\n', FIRST + b',"at":' + b"9" * 30 + b',"bytes":[1,2]}\n'),
     "its games": (FIRST + b',"at":0,"bytes":[1,99999999999999]}\n',), "unknown 'a'": (FIRST + b',"a":0}\n',),
-    "is not part of this match": (FIRST.replace(b'"leg":0', b'"leg":7') + b"}\n", FIRST.replace(b'"pair":0', b'"pair":800') + b"}\n"),
+    "is not part of this match": (
+        FIRST.replace(b'"leg":0', b'"leg":7') + b"}\n", FIRST.replace(b'"pair":0', b'"pair":800') + b"}\n"),
     "pair 1 is there twice": (FIRST.replace(b'"pair":0', b'"pair":1') + b"}\n",),
     "its checksum is wrong": (FIRST + b',"crc":1}\n', FIRST + b',"at":0,"bytes":[1,2],"crc":5}\n'),
 }
