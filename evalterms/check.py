@@ -95,10 +95,10 @@ def check_curve(term: Term) -> None:
     for total in (0.0, 1.0, -1.0, 0.5, 300.0, -300.0, 20_000.0, -20_000.0):
         value = term.curve(total)
         if not isinstance(value, (float, int, np.floating)) or not abs(value) < LARGEST:
-            raise WrongCount(f"its function gives {value!r} for {total:g} centipawns, expected a number of centipawns below "
+            raise WrongCount(f"its function returns {value!r} for {total:g} centipawns, expected a number of centipawns below "
                              f"{LARGEST:,.0f}")
         if total == 0.0 and value != 0:
-            raise WrongCount(f"its function gives {value!r} for nothing counted, expected 0")
+            raise WrongCount(f"its function returns {value!r} for nothing counted, expected 0")
 
 
 def try_out(game: str, path: Path) -> str | None:

@@ -83,7 +83,7 @@ class Term:
 
     def __post_init__(self) -> None:
         if not _NAME.match(self.name):
-            raise ValueError(f"term name {self.name!r} is not made of small letters, digits and underscores")
+            raise ValueError(f"term name {self.name!r} must consist of lower-case letters, digits and underscores")
 
     @property
     def size(self) -> int:
@@ -92,7 +92,7 @@ class Term:
     def parameter(self, name: str, *shape: int) -> int:
         """Declare a parameter; returns the index of its first weight within the term, for `emit`."""
         if not _NAME.match(name):
-            raise ValueError(f"parameter name {name!r} is not made of small letters, digits and underscores")
+            raise ValueError(f"parameter name {name!r} must consist of lower-case letters, digits and underscores")
         if any(parameter.name == name for parameter in self.parameters):
             raise ValueError(f"{self.name}.{name} is declared twice")
         if not all(isinstance(length, int) and length > 0 for length in shape):

@@ -44,7 +44,7 @@ def complaints(term: Term, view: ModuleType) -> Iterator[tuple[str, str]]:
             return
         if found != types.float64:
             code = term.curve.py_func.__code__
-            yield f"{code.co_filename}:{code.co_firstlineno}", f"{code.co_name} gives {found}, expected float64 for any float64"
+            yield f"{code.co_filename}:{code.co_firstlineno}", f"{code.co_name} returns {found}, expected float64 for any float64"
             return
     for function in _reached(term.function):
         for compiled in function.overloads.values():
@@ -91,7 +91,7 @@ def _traps(annotation) -> Iterator[tuple[int, str]]:
                 for what, operand in zip(("index", "count"), value.args, strict=True):
                     kind = annotation.typemap[operand.name]
                     if not isinstance(kind, (types.Integer, types.IntegerLiteral, types.Boolean)):
-                        yield statement.loc.line, f"the {what} that it emits is a {kind}, expected a whole number"
+                        yield statement.loc.line, f"the emitted {what} is a {kind}, expected a whole number"
 
 
 def _emits(kind) -> bool:

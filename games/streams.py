@@ -141,7 +141,7 @@ def _text(name: str, stream: Iterator[bytes]) -> Iterator[bytes]:
     """Convert UTF-16 to UTF-8 and pass on other bytes; InputError for an archive within the archive."""
     start = beginning(stream, 4)
     if start.startswith((ZIP, *(magic for magic, *_ in DECOMPRESSORS.values()))):
-        raise InputError(f"{name}: holds an archive within an archive; unpack it first")
+        raise InputError(f"{name}: contains an archive within an archive; unpack it first")
     if not start.startswith(UTF16_MARKS):
         yield start
         yield from stream

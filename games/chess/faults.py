@@ -16,11 +16,11 @@ MOST_NOTES = 1000  # faults of a file that are reported one by one; the others a
 SENTENCES = {
     FEN_PLACEMENT: "the piece placement of the FEN is not eight ranks of eight squares",
     FEN_SIDE: "the side to move of the FEN is neither w nor b",
-    FEN_CASTLING: "a castling right of the FEN has no king and rook for it",
+    FEN_CASTLING: "a castling right of the FEN lacks its king or rook",
     FEN_EN_PASSANT: "the en passant field of the FEN is neither - nor a square of rank 3 or 6",
-    FEN_KINGS: "the position does not have one king a side",
+    FEN_KINGS: "the position does not have one king per side",
     FEN_PAWNS: "the position has a pawn on the first or last rank",
-    FEN_MATERIAL: "the position has more pieces than a game can give",
+    FEN_MATERIAL: "the position has more pieces than promotions allow",
     FEN_CHECK: "the side that is not to move is in check",
     FEN_SHORT: "the FEN has fewer than four fields",
     TAG: 'malformed tag {token!r}, expected [Name "value"]',
@@ -28,7 +28,7 @@ SENTENCES = {
     NOT_A_MOVE: "{token!r} at ply {ply} is not a move",
     ILLEGAL: "illegal move {token!r} at ply {ply}",
     AMBIGUOUS: "ambiguous move {token!r} at ply {ply}",
-    PROMOTION: "move {token!r} at ply {ply} does not name the piece promoted to",
+    PROMOTION: "move {token!r} at ply {ply} does not name the promoted piece",
     NULL_MOVE: "null move {token!r} at ply {ply}",
     CLOSING: "')' without '(' at ply {ply}",
     VARIATION: "a variation is never closed",
@@ -37,7 +37,7 @@ SENTENCES = {
     RESULTS: "the Result tag contradicts the result {token!r} after the moves",
     AFTER_RESULT: "{token!r} follows the result",
     EPD_RESULT: 'no result: expected c9 "1-0", [0.5], FEN,0.5 or FEN | score | result',
-    EPD_AMBIGUOUS: "it does not say which number is the result: expected FEN [0.5], FEN,0.5 or FEN | score | result",
+    EPD_AMBIGUOUS: "ambiguous result: several numbers may be it; expected FEN [0.5], FEN,0.5 or FEN | score | result",
 }
 
 

@@ -156,8 +156,9 @@ def make_alphabeta(rules: Rules, quiescence: Quiescence) -> Callable:
         if playing and not check:
             static_eval = evaluate(c, key, row)
             if not pv_node and abs(beta) < DECIDED:
-                if depth <= REVERSE_FUTILITY_DEPTH and static_eval - c.margin * depth >= beta:
+                if depth <= REVERSE_FUTILITY_DEPTH and static_eval - c.margin * depth >= beta:  # reverse futility pruning
                     return static_eval
+                # null move pruning
                 if depth >= NULL_MOVE_DEPTH and static_eval >= beta and c.path[ply - 1] != 0 and null_move_allowed(p):
                     store(c.stack[ply + 1], make_null(p))
                     c.path[ply] = 0
@@ -166,7 +167,7 @@ def make_alphabeta(rules: Rules, quiescence: Quiescence) -> Callable:
                     if c.stopped:
                         return 0
                     if value >= beta:
-                        return beta if value > DECIDED else value
+                        return beta if value > DECIDED else value  # a mate after a null move proves nothing
             if hash_move == 0 and depth >= IIR_DEPTH:
                 depth -= 1
 
@@ -186,6 +187,7 @@ def make_alphabeta(rules: Rules, quiescence: Quiescence) -> Callable:
             after = make(p, move)
             reducible = playing and i > 0 and not check and c.move_scores[ply, i] < KILLER and not in_check(after)
             if reducible and best > -DECIDED and not pv_node:
+                # late move pruning and futility pruning, then SEE pruning
                 if depth <= QUIET_PRUNING_DEPTH and quiet and (
                         quiet_count > 4 + 2 * depth * depth or static_eval + c.margin * (depth + 1) <= alpha):
                     continue
@@ -193,10 +195,10 @@ def make_alphabeta(rules: Rules, quiescence: Quiescence) -> Callable:
                     continue
             store(c.stack[ply + 1], after)
             c.path[ply] = move
-            if i == 0:
+            if i == 0:  # principal variation search: only the first move gets the full window at once
                 value = -search(c, ply + 1, depth - 1, -beta, -alpha)
             else:
-                reduction = np.int64(0)
+                reduction = np.int64(0)  # late move reduction
                 if reducible and depth >= LMR_DEPTH and i >= LMR_MOVE:
                     reduction = c.reductions[min(depth, 63), min(i, 63)]
                     if pv_node and reduction > 0:

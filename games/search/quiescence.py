@@ -112,9 +112,9 @@ def make_quiescence(rules: Rules) -> Quiescence:
             if depth >= RECAPTURE_PLIES and target(move) != last_target:
                 continue
             if not check:
-                most = static_eval + greatest_gain(move) * UNIT + 2 * c.margin
-                if c.playing and most <= alpha:
-                    best = max(best, most)
+                reachable = static_eval + greatest_gain(move) * UNIT + 2 * c.margin
+                if c.playing and reachable <= alpha:  # delta pruning
+                    best = max(best, reachable)
                     continue
                 if not see_above_zero(p, move):
                     continue

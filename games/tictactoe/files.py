@@ -27,7 +27,7 @@ def parse(result: str, names: list[str]) -> np.ndarray:
             raise ValueError("illegal move", f"{name[:20]!r} at ply {ply}")
         line.append(play(line[-1], NAMES.index(name)))
     if result != "*" and outcome(line[-1]) not in (RESULTS[result], GOES_ON):
-        raise ValueError("wrong result", f"{result!r}, the moves end in another")
+        raise ValueError("wrong result", f"{result!r}, the moves lead to another")
     return np.array(line)
 
 

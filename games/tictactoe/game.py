@@ -13,7 +13,7 @@ from games.tictactoe.files import NAMES, read
 def position(text: str) -> np.ndarray:
     """Parse a text such as `x.o/.x./... o`: rows from the top, side to move; ValueError if it is not a position."""
     if not re.fullmatch(r"[xo.]{3}/[xo.]{3}/[xo.]{3} [xo]", text):
-        raise ValueError(f"{text!r} is no position, expected three rows and whose move it is, such as 'x.o/.x./... o'")
+        raise ValueError(f"{text!r} is not a position, expected three rows and the side to move, such as 'x.o/.x./... o'")
     board, mover = "".join(reversed(text[:-2].split("/"))), "xo".index(text[-1])
     words = np.array([sum(1 << i for i, mark in enumerate(board) if mark == own) for own in "xo"], np.uint64)
     if board.count("x") != board.count("o") + mover or any(words[mover] & line == line for line in rules.LINES):

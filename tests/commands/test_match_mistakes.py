@@ -21,7 +21,7 @@ CASES = {
     "match classic uci:no-such-engine": "no-such-engine: no such program, expected the command of a uci engine",
     "match classic xboard:no-such-engine": "no-such-engine: no such program, expected the command of a xboard engine",
     "match classic uci:": "'': no such program",
-    "match classic uci:/bin/false": "/bin/false: ended at once; is it a uci engine?",
+    "match classic uci:/bin/false": "/bin/false: exited at once; is it a uci engine?",
     "match classic tictactoe/random": "classic is a player of chess, random of tictactoe: a match needs two of one game",
     "match tictactoe/classic tictactoe/random": "tictactoe has no search to play classic with; tictactoe/random can play",
     "match tictactoe/random uci:/bin/false": "tictactoe has no uci engines",

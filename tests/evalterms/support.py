@@ -1,4 +1,4 @@
-"""What the tests of terms share: an engine and real positions for every game."""
+"""Shared by the tests of terms: an engine and real positions for every game."""
 
 from __future__ import annotations
 

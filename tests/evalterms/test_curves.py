@@ -1,4 +1,4 @@
-"""Terms whose weighted counts go through a function: their values against python-chess, and that they are learned."""
+"""Nonlinear terms: their values against python-chess, and that they are learned."""
 
 from __future__ import annotations
 
@@ -128,12 +128,12 @@ def test_self_play_moves_them(files, tmp_path):
 
 
 @pytest.mark.parametrize(("function", "wanted"), [
-    ("return total + 1.0", "gives 1.0 for nothing counted, expected 0"),
+    ("return total + 1.0", "returns 1.0 for nothing counted, expected 0"),
     ("return total / 0.0 if total else 0.0", "ZeroDivisionError"),
-    ("return 'much'", "gives 'much' for 0 centipawns, expected a number"),
+    ("return 'much'", "returns 'much' for 0 centipawns, expected a number"),
     ("return total ** 4", "expected a number of centipawns below 8,000,000"),
 ])
-def test_a_function_that_cannot_serve_is_told_in_one_line(tmp_path, function, wanted):
+def test_an_unusable_function_is_one_line_of_error(tmp_path, function, wanted):
     (tmp_path / "terms.py").write_text(DANGER.replace("return total * abs(total) / 100.0", function))
     ran = tuner("params", "classic", "--terms", tmp_path / "terms.py", "--add-missing", "-o", tmp_path / "o.yaml")
     assert ran.status == 2 and wanted in ran.err and ran.err.count("\n") == 1 and "terms.py" in ran.err

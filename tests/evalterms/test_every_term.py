@@ -1,4 +1,4 @@
-"""What holds for every term of every game."""
+"""Properties of every term of every game."""
 
 import ctypes
 import importlib

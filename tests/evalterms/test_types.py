@@ -1,4 +1,4 @@
-"""The traps that Numba's types set are found: sets of squares mixed with plain integers, counts that are no integers."""
+"""Traps of Numba's types are reported: sets of squares mixed with Python integers, counts that are not integers."""
 
 import pytest
 
@@ -78,7 +78,7 @@ def test_mixing_in_a_helper_is_found():
 
 
 def test_a_count_that_is_no_integer_is_found():
-    assert [text for _, text in found(half)] == ["the count that it emits is a float64, expected a whole number"]
+    assert [text for _, text in found(half)] == ["the emitted count is a float64, expected a whole number"]
 
 
 def test_code_without_types_is_one_line_with_its_place():

@@ -162,7 +162,7 @@ def test_an_index_that_is_wrong_in_rare_positions_only_is_found(tmp_path):
      "such as @inner('uint64(uint64)')"),
     ("f'{us.pawns:x}'", ":9: term mine: cannot be compiled: "),
     ("if popcount(us.queens) > 64:\n    emit(NUMBER, popcount(us.pawns) / 2)",
-     ":10: term mine: the count that it emits is a float64, expected a whole number"),
+     ":10: term mine: the emitted count is a float64, expected a whole number"),
 ])
 def test_what_cannot_be_compiled_is_one_line_with_the_place(tmp_path, monkeypatch, body, expected):
     monkeypatch.setattr(check, "_try_out_apart", lambda game, path: None)  # it runs in plain Python
@@ -173,9 +173,9 @@ def test_what_cannot_be_compiled_is_one_line_with_the_place(tmp_path, monkeypatc
 
 @pytest.mark.parametrize(("text", "expected"), [
     ("from evalterms.term import Term\nx = Term('My term')\n",
-     ":2: ValueError: term name 'My term' is not made of small letters, digits and underscores"),
+     ":2: ValueError: term name 'My term' must consist of lower-case letters, digits and underscores"),
     ("from evalterms.term import Term\nx = Term('x')\nx.parameter('A')\n",
-     ":3: ValueError: parameter name 'A' is not made of small letters, digits and underscores"),
+     ":3: ValueError: parameter name 'A' must consist of lower-case letters, digits and underscores"),
     ("from evalterms.term import Term\nx = Term('x')\nx.parameter('a')\nx.parameter('a')\n",
      ":4: ValueError: x.a is declared twice"),
     ("from evalterms.term import Term\nx = Term('x')\nx.parameter('a', 0)\n",

@@ -1,4 +1,4 @@
-"""What the tests of games share: python-chess as the oracle, random games, and reading PGN bytes."""
+"""Shared by the tests of games: python-chess as the oracle, random games, and reading PGN bytes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the compile cache lies, what its folders are named by, and when they are removed."""
+"""The location of the compile cache, the names of its folders, and their removal."""
 
 from __future__ import annotations
 

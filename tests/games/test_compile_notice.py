@@ -24,7 +24,7 @@ class Alarm:
         self._function()
 
 
-def test_compiling_is_told_when_it_takes_a_while(capsys, monkeypatch):
+def test_a_long_compilation_is_announced_once(capsys, monkeypatch):
     monkeypatch.setattr(compile_notice, "PATIENCE", 0.2)
     alarms = []
     monkeypatch.setattr(compile_notice.threading, "Timer", lambda *given: alarms.append(Alarm(*given)) or alarms[-1])

@@ -1,4 +1,4 @@
-"""The compile cache: an edit anywhere compiles anew, and nothing that can happen to a cache stops a run."""
+"""The compile cache: any edit recompiles, and no damage to the cache stops a run."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def test_an_edit_to_a_helper_in_another_file_compiles_its_callers_anew(tmp_path,
 
 @pytest.mark.parametrize("suffix", ["nbi", "nbc"])
 @pytest.mark.parametrize("damage", ["empty", "cut", "noise"])
-def test_a_damaged_cache_entry_is_compiled_again_and_mended(suffix, damage, home, capfd):
+def test_a_damaged_cache_entry_is_compiled_again_and_replaced(suffix, damage, home, capfd):
     doubled(tiny())(21)
     (path,) = entries(home, suffix)
     content = path.read_bytes()

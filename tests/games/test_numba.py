@@ -1,4 +1,4 @@
-"""Numba's private interfaces that the core uses: the first that moved in a new release is named in one line."""
+"""Numba's private interfaces that the core uses: one line names each that a new release has moved."""
 
 from __future__ import annotations
 

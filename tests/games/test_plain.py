@@ -1,4 +1,4 @@
-"""With NUMBA_DISABLE_JIT=1 everything runs as plain Python and gives what compiled code gives.
+"""With NUMBA_DISABLE_JIT=1 everything runs as plain Python, with the same results as compiled code.
 
 Run as a script, this file prints what it finds, for the test to compare.
 """

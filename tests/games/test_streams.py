@@ -1,4 +1,4 @@
-"""Bytes of files: archives are unpacked, damaged ones are errors that name the place."""
+"""Reading files: archives are unpacked, and errors about damaged ones name the byte."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def test_an_empty_archive_is_refused(suffix, tmp_path):
 
 
 @KINDS
-def test_what_stands_behind_an_archive_is_an_error(suffix, tmp_path):
+def test_bytes_after_an_archive_are_an_error(suffix, tmp_path):
     with pytest.raises(InputError, match=f"{suffix[1:]} archive"):
         unpacked(tmp_path, f"a{suffix}", COMPRESS[suffix](TEXT) + b"more text")
 
@@ -139,7 +139,7 @@ def test_a_dash_is_standard_input(compress, monkeypatch):
     assert b"".join(pieces("-")) == TEXT
 
 
-def test_a_damaged_archive_on_standard_input_is_called_that(monkeypatch):
+def test_a_damaged_archive_on_standard_input_is_reported_as_such(monkeypatch):
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(gzip.compress(TEXT)[:-1])))
     with pytest.raises(InputError, match="standard input: truncated gz archive"):
         list(pieces("-"))
@@ -191,7 +191,7 @@ def test_the_files_of_a_zip_follow_each_other_on_lines_of_their_own(tmp_path):
 @pytest.mark.parametrize("inner", [gzip.compress, bz2.compress, zstandard.compress, zipped])
 @pytest.mark.parametrize("outer", [gzip.compress, bz2.compress, zstandard.compress, zipped])
 def test_an_archive_within_an_archive_is_refused(inner, outer, tmp_path):
-    with pytest.raises(InputError, match="a.pgn.*holds an archive within an archive; unpack it first"):
+    with pytest.raises(InputError, match="a.pgn.*contains an archive within an archive; unpack it first"):
         unpacked(tmp_path, "a.pgn", outer(inner(TEXT)))
 
 

@@ -1,8 +1,8 @@
-"""Comments and blank lines of a parameter file: found when it is read, put back where its parameters are written again.
+"""Keep comments and blank lines of a parameter file: find them in the file read, put them into the file written.
 
-A comment belongs to a line of the file, and the line to a value, which is named by its keys and indices from the top of the
-file. Files are written in one form, whatever the form that was read: a comment whose line is not written moves above the line
-of the parameter, term or section around it, or to the end of the file.
+A comment belongs to a line, and the line to a value, which is named by its keys and indices from the top of the file. All
+files are written in one format: a comment whose line is not in it moves above the line of the parameter, term or section around
+it, or to the end of the file.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from tuner.parameters.yaml_tree import Node, Source
 Place = tuple[str | int, ...]
 HEADER: Place = ()  # above the first line
 FOOTER: Place = ("",)  # below the last line
-LARGEST = 1 << 18  # characters of all comments, so that the file that is written is not too large to be read again
+LARGEST = 1 << 18  # characters of all comments in a file, so that the file written is never too large to read
 LINE = re.compile("([^\r\n\x85\u2028\u2029]*)(?:\r\n|[\r\n\x85\u2028\u2029]|$)")  # with the line ends of YAML
 
 
 @dataclass(frozen=True)
 class Comment:
-    """A comment from its # on, or a blank line where `text` is empty.
+    """A comment from its # on, or a blank line if `text` is empty.
 
     `place` is the value whose line it belongs to. A comment above the line begins `indent` columns to the right of it; None is
     a comment at the end of the line.
@@ -108,7 +108,7 @@ def with_comments(lines: Iterable[tuple[Place, str]], comments: Iterable[Comment
 def _remarks(source: Source, lines: list[tuple[int, int]]) -> Iterator[tuple[int, int, int]]:
     """Comments and blank lines outside of scalars: the position of the line in the text, of the comment, and its end."""
     text = source.text
-    # behind the | or > of a block scalar may be a comment
+    # the | or > of a block scalar may have a comment on its line
     starts = [LINE.match(text, start).end() if text[start:start + 1] in ("|", ">") else start for start, _ in source.scalars]
     ends = [end for _, end in source.scalars]
 

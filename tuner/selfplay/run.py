@@ -17,7 +17,7 @@ from games.contest import PLIES, RULES, PlayedGame
 from games.record import Game
 from games.streams import InputError
 from tuner.engine.loading import load_engine, parameter_path
-from tuner.io.files import LEARNED, replace_file, require_writable
+from tuner.io.files import BUNDLED, LEARNED, replace_file, require_writable
 from tuner.io.interrupt import interrupts
 from tuner.io.progress import Display
 from tuner.io.run_folder import begin_folder, read_config, require_fresh, write_config
@@ -61,7 +61,11 @@ def new_run(settings: Settings, folder: Path, workers: int, output: Path | None,
     opening(0)
     with _seated(learner, workers) as seats:
         begin_folder(folder, SECTION)
-        replace_file(folder / START, parameter_path(settings.start).read_bytes())
+        start = parameter_path(settings.start)
+        if start.is_relative_to(BUNDLED):  # without the comments, which are about the bundled numbers
+            write_parameters(folder / START, parameters)
+        else:
+            replace_file(folder / START, start.read_bytes())
         write_config(folder, SECTION, settings, command)
         return _run(learner, opening, seats, folder, output, display)
 

@@ -27,7 +27,7 @@ def reason(game: PlayedGame) -> str:
         why = FAULTS[game.end].format(side=SIDES[game.loser])
         return f"{why}: {game.detail}" if game.detail else why
     if game.outcome is None:
-        return f"Broken off after {len(game.moves)} plies"
+        return f"Unfinished after {len(game.moves)} plies"
     if game.end == PLIES:
         return f"Draw by adjudication after {len(game.moves)} plies"
     if game.end == RESIGN_RULE:

@@ -97,7 +97,7 @@ class External:
         except (chess.engine.EngineError, OSError, ValueError) as problem:
             fault = self._kill()
             if isinstance(problem, chess.engine.EngineTerminatedError):
-                problem = f"{fault or 'ended at once'}; is it a {self._protocol} engine?"
+                problem = f"{fault or 'exited at once'}; is it a {self._protocol} engine?"
             raise InputError(f"{self._command}: {problem}") from None
 
     def begin(self, seed: str) -> None:
@@ -105,7 +105,7 @@ class External:
             try:
                 self.start()
             except InputError as problem:
-                raise Forfeit(CRASH, f"does not start again: {problem}") from None
+                raise Forfeit(CRASH, f"does not restart: {problem}") from None
         self._board, self._game = None, object()
 
     def choose(self, line: np.ndarray, moves: Sequence[int], left: tuple[float, float] | None) -> Choice:

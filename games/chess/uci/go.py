@@ -65,14 +65,14 @@ def parse_go(words: Sequence[str]) -> tuple[Go, list[str]]:
                 faults.append(f"{MOVES} names no move; ignored")
             found[word] = tuple(words[first:i])
         else:
-            faults.append(f"go does not know {word[:40]!a}; expected {', '.join([*NUMBERS, *FLAGS])} or {MOVES}")
+            faults.append(f"go: unknown argument {word[:40]!a}; expected {', '.join([*NUMBERS, *FLAGS])} or {MOVES}")
     return Go(**found), faults
 
 
 def number(name: str, text: str, least: int | None, most: int | None = None) -> int:
     """Parse a whole number within bounds; ValueError names what was found instead."""
     if not NUMBER.fullmatch(text):
-        raise ValueError(f"{name} {text[:40]!a} is not a whole number" if text else f"{name} lacks its number")
+        raise ValueError(f"{name} {text[:40]!a} is not a whole number" if text else f"{name} has no number")
     value = int(text)
     if (least is not None and value < least) or (most is not None and value > most):
         bounds = f"{least} or more" if most is None else f"from {least} to {most}"

@@ -1,4 +1,4 @@
-"""What the terms of chess count, written once more with python-chess: square by square, colour by colour, no bitboards.
+"""A second implementation of the terms of chess with python-chess: square by square, colour by colour, no bitboards.
 
 `counts(board, colour)` says how often each number applies to one side, by its label in the layout.
 """

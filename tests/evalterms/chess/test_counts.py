@@ -1,4 +1,4 @@
-"""What the terms of chess count, against python-chess."""
+"""The counts of the terms of chess against python-chess."""
 
 from itertools import pairwise
 

@@ -1,4 +1,4 @@
-"""What a term sees of a side, field by field, against python-chess: a term that counts every square of every field."""
+"""Every field of a side against python-chess, by a term that counts every square of every field."""
 
 import chess
 import numpy as np

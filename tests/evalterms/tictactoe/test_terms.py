@@ -1,4 +1,4 @@
-"""The terms of tic-tac-toe against a second count, made of text, in every position there is."""
+"""The terms of tic-tac-toe against a second count, based on text, in all positions."""
 
 from __future__ import annotations
 

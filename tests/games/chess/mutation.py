@@ -104,7 +104,7 @@ class Trial:
         return [game for game in self.accepted if (game.start, game.moves) not in known]
 
     def cause(self, game: ReadGame) -> str:
-        """Why python-chess does not read a game that we accept, as far as that can be told from what it says."""
+        """Why python-chess does not read a game that we accept, as far as its messages show."""
         said = " ".join(str(error) for _, _, errors in self.theirs for error in errors)
         if any(words in said for words in ("move number in fen", "half-move clock in fen", "fen string has more parts")):
             return BEHIND_FEN

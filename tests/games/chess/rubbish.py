@@ -1,4 +1,4 @@
-"""Bytes that are no games, of any size: what readers of text are given by mistake or in malice."""
+"""Bytes of any size that are not games, as readers meet them by mistake or malice."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The rules against python-chess: random games from the usual start and from Chess960 starts."""
+"""The rules against python-chess: random games from the initial position and from Chess960 starts."""
 
 from __future__ import annotations
 

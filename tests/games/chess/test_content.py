@@ -1,4 +1,4 @@
-"""What a file holds is told by its content, whatever its name is; nothing of it is lost by looking."""
+"""Files are detected by their content, whatever their name; nothing is lost by reading ahead."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_games_without_tags_are_games_unless_the_name_says_otherwise(tmp_path):
 
 
 @pytest.mark.parametrize(("text", "positions"), [(LABELLED["brackets"] * 3, 3), (LABELLED["a header"], 1), (GAMES["tags"], 3)])
-def test_standard_input_is_looked_at_once(text, positions, monkeypatch):
+def test_standard_input_is_read_once(text, positions, monkeypatch):
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
     _, report, notes = read("-")
     assert (report.positions, notes) == (positions, [])
@@ -94,7 +94,7 @@ def test_a_pipe_is_looked_at_once(text, positions, tmp_path):
     assert (report.positions, notes) == (positions, [])
 
 
-def test_in_a_folder_games_are_told_by_name_or_by_their_first_line(tmp_path):
+def test_in_a_folder_games_are_detected_by_name_or_first_line(tmp_path):
     there = {
         "README.md": f"# Games\n\nof Saturday\n\n    {BOARD} [1.0]\n", "params.yaml": "game: chess\nstages: [mg, eg]\n",
         "notes.txt": "1. e4 is best by test\n", "settings.json": '{"a": [1]}\n', "list.csv": "name,result\na,1.0\n", "empty": "",
@@ -109,7 +109,7 @@ def test_in_a_folder_games_are_told_by_name_or_by_their_first_line(tmp_path):
     assert held == {*wanted, "i.zst"}
 
 
-def test_a_file_that_cannot_be_looked_at_is_told_by_its_name(tmp_path):
+def test_an_unreadable_file_is_detected_by_its_name(tmp_path):
     for name, kind in (("a.epd.gz", content.POSITIONS), ("a.pgn.gz", content.GAMES), ("a.gz", content.GAMES)):
         (tmp_path / name).write_bytes(b"no archive")
         assert content.of_file(str(tmp_path / name)) == kind

@@ -1,4 +1,4 @@
-"""Labelled positions: results in three spellings, games told by id, bad lines reported."""
+"""Labelled positions: results in three spellings, games by id, bad lines reported."""
 
 from __future__ import annotations
 

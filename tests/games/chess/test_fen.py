@@ -65,7 +65,7 @@ def test_the_start_is_the_position_of_its_fen():
     assert START_WORDS.tolist() == position(START).tolist()
 
 
-def test_whatever_stands_in_a_fen_gives_a_position_or_a_sentence():
+def test_any_text_as_fen_gives_a_position_or_an_error():
     """4,000 mutated FENs: never anything but a position that python-chess calls possible, or ValueError."""
     rng, accepted = random.Random(7), 0
     letters = "rnbqkpRNBQKP12345678/ wb-KQkqahAH36 09x\x00\xff"

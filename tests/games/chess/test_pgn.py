@@ -179,7 +179,7 @@ def test_a_game_longer_than_the_limit_is_an_error_behind_the_games_before_it(tmp
 
 
 @pytest.mark.parametrize("good", [0, 3])
-def test_a_file_is_given_up_where_nothing_looks_like_a_game_for_long(good, tmp_path, monkeypatch):
+def test_a_file_is_refused_after_a_long_stretch_without_games(good, tmp_path, monkeypatch):
     small_limits(monkeypatch, 20_000)
     path = tmp_path / "games.pgn"
     path.write_bytes(GOOD.encode() * good + random.Random(19).randbytes(10) + b"\n*\n[\n" * 10_000)
@@ -202,7 +202,7 @@ def test_a_comment_is_never_closed_if_a_game_begins_in_it_and_it_goes_on_for_lon
     assert len(games) == 40_001
 
 
-def test_what_stands_before_the_damage_of_an_archive_is_read(tmp_path):
+def test_games_before_the_damage_of_an_archive_are_read(tmp_path):
     path = tmp_path / "games.pgn.gz"
     content = gzip.compress(b"".join(originals(20, 60)), 9)
     path.write_bytes(content[:-4])  # the length is missing, and nothing else

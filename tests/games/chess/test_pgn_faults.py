@@ -150,7 +150,7 @@ def test_a_broken_line_among_the_tags_does_not_lose_the_start(line, tmp_path):
     assert [game.reason is None for game in games] == [True, False, True]
 
 
-def test_what_stands_before_the_first_game_is_one_bad_game(tmp_path):
+def test_text_before_the_first_game_is_one_bad_game(tmp_path):
     games = games_of_bytes(b"<html><body>404</body></html>\n" + GOOD.encode(), tmp_path)
     assert [game.fault for game in games] == [faults.NOT_A_MOVE, faults.OK]
 

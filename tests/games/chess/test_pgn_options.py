@@ -1,4 +1,4 @@
-"""Which games and positions are taken: every option against positions that python-chess replays."""
+"""The selection of games and positions: every option against positions that python-chess replays."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pictures of positions: all pieces where they stand."""
+"""Pictures of positions: all pieces on their squares."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Quiescence search against a search without pruning on python-chess boards, and the positions that it chooses."""
+"""Quiescence search against a search without pruning on python-chess boards, and the positions that it selects."""
 
 from __future__ import annotations
 

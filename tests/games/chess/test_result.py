@@ -1,4 +1,4 @@
-"""When a game is over: at every ply of games that shuffle about, what python-chess says."""
+"""The end of a game: the same answer as python-chess at every ply of games with many repetitions."""
 
 from __future__ import annotations
 

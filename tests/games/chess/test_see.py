@@ -1,4 +1,4 @@
-"""Static exchange evaluation against exchanges that are played out."""
+"""Static exchange evaluation against exchanges played out move by move."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reading takes time in proportion to the bytes, whatever they are: counted as looks at bytes, not by the clock."""
+"""Reading takes time in proportion to the bytes, whatever they are: measured by byte accesses, not by the clock."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How often the readers look at the bytes of rubbish, counted in plain Python: prints {reader: {kind: [few, many]}} as JSON.
+"""How often the readers access bytes of rubbish, counted in plain Python: prints {reader: {kind: [few, many]}} as JSON.
 
     NUMBA_DISABLE_JIT=1 python -m tests.games.chess.work
 """

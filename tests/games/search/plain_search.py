@@ -1,4 +1,4 @@
-"""Minimax without pruning, table or ordering, compiled: what the exact search has to agree with.
+"""Compiled minimax without pruning, transposition table or move ordering: the reference of the exact search.
 
     python -m tests.games.search.plain_search 1000
 

@@ -1,4 +1,4 @@
-"""How time is shared out: never more than there is, and more where there is more."""
+"""Time management: never more than is left, and more if more is left."""
 
 from __future__ import annotations
 

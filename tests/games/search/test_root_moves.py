@@ -63,6 +63,6 @@ def test_nodes_are_those_of_all_moves_together(searcher):
     assert found.depth - reports[-1].depth in (0, 1)  # a better move of a depth broken off counts
 
 
-def test_a_move_that_ends_the_game_in_a_draw_is_worth_nothing(searcher):
+def test_a_move_that_ends_the_game_in_a_draw_has_value_zero(searcher):
     found, _ = among(searcher, "7k/8/8/8/8/8/r7/K5Q1 w - - 99 80", ["a1b1"], Limits(depth=3))
     assert (found.value, found.win_in, len(found.pv)) == (0.0, None, 1)

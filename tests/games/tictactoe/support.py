@@ -1,4 +1,4 @@
-"""What the tests of tic-tac-toe share: all positions, random games, reading a file."""
+"""Shared by the tests of tic-tac-toe: all positions, random games, reading a file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files of games: what is read, what is refused, and what becomes of each game."""
+"""Files of games: accepted and refused content, and the count of each game in the report."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def test_unfinished_games_comments_and_empty_lines_are_passed_over(tmp_path):
     ("1-0 b2 a1 c1 a3 a2 b1 c2 b3", "illegal move 'b3' at ply 8"),
     ("2-0 b2", "unknown result '2-0', expected 1-0, 0-1, 1/2-1/2, *"),
     ("b2 a1", "unknown result 'b2', expected 1-0, 0-1, 1/2-1/2, *"),
-    ("0-1 b2 a1 c1 a3 a2 b1 c2", "wrong result '0-1', the moves end in another"),
+    ("0-1 b2 a1 c1 a3 a2 b1 c2", "wrong result '0-1', the moves lead to another"),
 ])
 def test_a_bad_game_is_reported_with_file_and_line_and_skipped(tmp_path, line, reason):
     path = written(tmp_path, "# games", line, X_WINS)

@@ -1,4 +1,4 @@
-"""From games to weights: the whole way, for a game of which the tuner knows nothing."""
+"""From games to weights, end to end, for a game that the tuner has no special code for."""
 
 from __future__ import annotations
 
@@ -49,14 +49,14 @@ def test_the_learned_evaluation_predicts_held_out_games_better_than_its_start(da
     assert weights["lines.win"] > 50
 
 
-def test_squares_alone_are_worth_most_in_the_centre_and_least_at_the_edge(data):
+def test_squares_have_the_highest_weight_in_the_centre_and_the_lowest_at_the_edge(data):
     engine, parameters = bundled("zero")
     found = fit(data, parameters, FitOptions(only=("squares",)))
     weights = dict(zip(engine.layout.labels(), found.parameters.weights[0], strict=True))
     assert weights["squares.centre"] > weights["squares.corner"] > weights["squares.edge"]
 
 
-def test_what_the_move_is_worth_cannot_be_told_from_what_all_squares_are_worth(data):
-    """The mover's marks are as many as the opponent's or one fewer: one direction is held, and nothing else."""
+def test_tempo_is_collinear_with_the_sum_of_all_squares(data):
+    """The mover has as many marks as the opponent, or one fewer: the null space has exactly one direction."""
     engine, parameters = bundled("zero")
     assert fit(data, parameters, FitOptions()).null_directions == 1

@@ -1,4 +1,4 @@
-"""The tutorial for adding a game is run."""
+"""The examples of the tutorial for adding a game."""
 
 import doctest
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The rules against counts that anyone can look up, by brute force."""
+"""The rules against published counts, by brute force."""
 
 from __future__ import annotations
 
@@ -72,11 +72,11 @@ def test_the_text_of_a_position_is_accepted_exactly_where_a_game_leads_to_it():
 
 @pytest.mark.parametrize("text", ["", "x.o/.x./...", "x.o/.x./... O", "x.o/.x./..  o", "x.o.x.... o", "... o"])
 def test_a_text_of_another_form_is_refused_with_an_example(text):
-    with pytest.raises(ValueError, match=r"is no position, expected .* such as 'x\.o/\.x\./\.\.\. o'"):
+    with pytest.raises(ValueError, match=r"is not a position, expected .* such as 'x\.o/\.x\./\.\.\. o'"):
         GAME.position(text)
 
 
-def test_rows_stand_from_the_top_and_squares_are_named_from_the_bottom_left():
+def test_rows_are_listed_from_the_top_and_squares_named_from_the_bottom_left():
     words = GAME.start()
     for name in ("a1", "c3", "b2"):
         moves = {GAME.move_text(words, move): move for move in GAME.legal_moves(words)}

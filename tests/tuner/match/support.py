@@ -1,4 +1,4 @@
-"""What the tests of matches share: players of both games that do as they are told."""
+"""What the tests of matches share: players of both games that follow a script."""
 
 from __future__ import annotations
 

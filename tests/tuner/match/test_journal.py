@@ -76,7 +76,7 @@ def test_a_missing_file_of_games_is_an_error_that_says_what_to_do(tmp_path):
     fill(tmp_path, range(3))
     history = (tmp_path / HISTORY).read_bytes()
     (tmp_path / "games.pgn").unlink()
-    with pytest.raises(InputError, match="games.pgn: is missing, .* put it back, or make it an empty file"):
+    with pytest.raises(InputError, match="games.pgn: is missing, .* put it back, or create it as an empty file"):
         read(tmp_path)
     assert (tmp_path / HISTORY).read_bytes() == history and named(tmp_path, "*.pgn") == []
 
@@ -94,7 +94,7 @@ def test_games_without_a_history_are_kept_beside(tmp_path, missing):
         (tmp_path / HISTORY).touch()
     notes = []
     assert read(tmp_path, notes.append) == []
-    assert len(notes) == 1 and "games.pgn: 54,018 bytes that no whole line of history.jsonl speaks of" in notes[0]
+    assert len(notes) == 1 and "games.pgn: 54,018 bytes without a complete line in history.jsonl" in notes[0]
     assert (tmp_path / "games.pgn.damaged-1").read_bytes() == games and (tmp_path / "games.pgn").read_bytes() == b""
 
 
@@ -110,9 +110,10 @@ WRONG = {
     "lacks outcomes, plies, ends": (b'{"leg":0,"pair":0}\n',), "lacks bytes": (FIRST + b',"at":0}\n',),
     "at is": (FIRST + b',"at":-1,"bytes":[1,2]}\n', FIRST + b',"at":' + b"9" * 30 + b',"bytes":[1,2]}\n'),
     "its games": (FIRST + b',"at":0,"bytes":[1,99999999999999]}\n',), "unknown 'a'": (FIRST + b',"a":0}\n',),
-    "is none of this match": (FIRST.replace(b'"leg":0', b'"leg":7') + b"}\n", FIRST.replace(b'"pair":0', b'"pair":800') + b"}\n"),
-    "pair 1 stands twice": (FIRST.replace(b'"pair":0', b'"pair":1') + b"}\n",),
-    "it or its games are not what was written": (FIRST + b',"crc":1}\n', FIRST + b',"at":0,"bytes":[1,2],"crc":5}\n'),
+    "is not part of this match": (
+        FIRST.replace(b'"leg":0', b'"leg":7') + b"}\n", FIRST.replace(b'"pair":0', b'"pair":800') + b"}\n"),
+    "pair 1 is there twice": (FIRST.replace(b'"pair":0', b'"pair":1') + b"}\n",),
+    "its checksum is wrong": (FIRST + b',"crc":1}\n', FIRST + b',"at":0,"bytes":[1,2],"crc":5}\n'),
 }
 
 

@@ -100,7 +100,7 @@ def test_a_draw_that_both_have_seen_long_enough_is_one():
     game, _ = game_of(MOVES, scores=([0] * 5, [10] * 5), adjudication=rule)
     assert (game.end, game.outcome, len(game.moves)) == (DRAW_RULE, 0, 6)
     game, _ = game_of(MOVES, scores=([0, 0, 11, 0, 0], [10] * 5), adjudication=rule)
-    assert (game.end, len(game.moves)) == (DRAW_RULE, 9)  # the fifth ply was thought worth 11
+    assert (game.end, len(game.moves)) == (DRAW_RULE, 9)  # the score of the fifth ply was 11
     game, _ = game_of(MOVES, scores=([None] * 5, [0] * 5), adjudication=rule, plies=10)
     assert game.end == PLIES
 

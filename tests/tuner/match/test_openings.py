@@ -78,7 +78,7 @@ def test_few_openings_come_again_with_a_note(searcher, monkeypatch):
     made = generator(searcher, plies=1, note=notes.append)
     names = [made.opening(pair).moves[0] for pair in range(45)]
     assert len(set(names)) <= 20 and len(notes) == (44 // len(set(names)))
-    assert "come again" in notes[0]
+    assert "are repeated" in notes[0]
     resumed = generator(searcher, plies=1, note=notes.append)
     resumed.known({pair: list(made.opening(pair).place) for pair in range(45) if pair != 30})
     assert [resumed.opening(pair).moves[0] for pair in range(45)] == names

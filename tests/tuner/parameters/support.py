@@ -1,4 +1,4 @@
-"""What the tests of parameter files share: a good file, random parameters, and what is said of a bad file."""
+"""Shared by the tests of parameter files: a good file, random parameters, and the error about a bad file."""
 
 from __future__ import annotations
 

@@ -266,3 +266,15 @@ def test_tune_keeps_the_comments_of_a_file_and_not_those_of_a_bundled_one(tmp_pa
             "end"]
     done(capsys, "tune", "classic", small_pgn, "-o", tmp_path / "bundled.yaml", *options)
     assert len(lines_of((tmp_path / "bundled.yaml").read_text())) == 1
+
+
+def test_selfplay_keeps_the_comments_of_a_file_and_not_those_of_a_bundled_one(tmp_path, capsys):
+    """Neither in the file that it writes nor in the start that it reads again when it is resumed."""
+    text = (BUNDLED / "chess" / "material.yaml").read_text(encoding="utf-8")
+    (tmp_path / "my.yaml").write_text(text)
+    header = lines_of(text)[:-1]
+    for start, kept in (("material", []), (tmp_path / "my.yaml", header)):
+        run = tmp_path / f"run-{len(kept)}"
+        done(capsys, "selfplay", start, "--games", 2, "--batch", 2, "--depth", 1, "--run", run)
+        for name in ("start.yaml", "params.yaml"):
+            assert [line for line in lines_of((run / name).read_text()) if line.startswith("#")] == kept

@@ -1,4 +1,4 @@
-"""Reading parameter files: what a file means, and the errors with name and line for whatever is wrong with one."""
+"""Read parameter files: what a file means, and errors with name and line for every mistake in it."""
 
 from __future__ import annotations
 
@@ -175,7 +175,7 @@ ERRORS = [
 
 
 @pytest.mark.parametrize(("text", "said"), ERRORS, ids=[said[:60] for _, said in ERRORS])
-def test_what_is_wrong_with_a_file_is_told_with_its_line(tmp_path, text, said):
+def test_a_mistake_in_a_file_is_reported_with_its_line(tmp_path, text, said):
     assert refused(tmp_path, text).startswith(said)
 
 
@@ -234,7 +234,7 @@ def test_the_pure_python_loader_refuses_the_same(tmp_path, monkeypatch):
 @pytest.mark.parametrize(("text", "said"), [
     ("game: chss\n", ":1: unknown game 'chss'; available: chess, tictactoe"), ("scale: 1\n", ":1: game is missing, expected for"),
     ("a: 1\ngame: [chess]\n", ":1: game is missing"), ("[]", ":1: game is missing"), ("\n\ngame: ''\n", ":3: unknown game ''")])
-def test_a_file_of_no_known_game_is_told_with_its_line(tmp_path, text, said):
+def test_an_unknown_game_is_reported_with_its_line(tmp_path, text, said):
     path = tmp_path / "my.yaml"
     path.write_text(text)
     with pytest.raises(InputError) as caught:

@@ -1,4 +1,4 @@
-"""Writing parameter files: what is written is read back, whole or not at all."""
+"""Write parameter files: what is written reads back the same, and a file is complete or not there."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A UCI or xboard engine that misbehaves as told: `fake_engine.py HOW [PLY]`, from its PLY-th move on."""
+"""A UCI or xboard engine that misbehaves on request: `fake_engine.py HOW [PLY]`, from its PLY-th move on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Games as text: python-chess reads the same moves, results and no errors; the reason stands in the last comment."""
+"""Games as text: python-chess reads the same moves and results without errors; the last comment has the reason."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def test_ends_by_the_rules_are_named(start, moves, said):
     (ILLEGAL, 0, "White makes an illegal move: e2e5"), (CRASH, 1, "Black disconnects"), (TIME, 1, "Black loses on time"),
     (STALL, 0, "White's connection stalls"), (RESIGNS, 1, "Black resigns"), (RESIGN_RULE, 1, "White wins by adjudication"),
     (DRAW_RULE, None, "Draw by adjudication")])
-def test_other_ends_are_named_and_stand_in_the_text(end, loser, said):
+def test_other_ends_are_named_and_are_in_the_text(end, loser, said):
     outcome = 0 if loser is None else 1 if loser else -1
     game = played(moves=["e2e4"], end=end, loser=loser, outcome=outcome, detail="e2e5" if end == ILLEGAL else "")
     assert reason(game) == said and said + "}" in text(game).replace("\n", " ")
@@ -111,7 +111,7 @@ def test_a_game_without_a_move_is_still_a_game():
     assert back.errors == [] and back.headers["Result"] == "0-1" and back.headers["Termination"] == "abandoned"
 
 
-def test_chess960_is_told_from_chess():
+def test_chess960_is_distinguished_from_chess():
     assert not any(is_chess960(GAME.position(start)) for start in STARTS[:3])
     assert is_chess960(GAME.position(STARTS[3])) and is_chess960(GAME.position("4k3/8/8/8/8/8/8/1R2K3 w B - 0 1"))
     assert is_chess960(GAME.position("5k2/8/8/8/8/8/8/R4K2 w Q - 0 1"))

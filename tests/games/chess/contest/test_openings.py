@@ -1,4 +1,4 @@
-"""Openings from files: what is in them, in their order; what is bad is told and left out."""
+"""Openings from files: content and order; bad lines and games are reported and skipped."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_openings_are_read_from_every_kind_of_file(tmp_path, kind, suffix):
         assert notes == [f"{path}: game 3: illegal move 'Ke4' at ply 2; game skipped"]
 
 
-def test_bad_lines_are_told_and_left_out(tmp_path):
+def test_bad_lines_are_reported_and_skipped(tmp_path):
     path, notes = tmp_path / "book.epd", []
     mated = "rnb1kbnr/pppp1ppp/8/4p3/6Pq/5P2/PPPPP2P/RNBQKBNR w KQkq -"
     path.write_text("\n".join(["# a book", "", "nonsense", mated, LINES[0], *["8/8 w"] * 9]))

@@ -1,4 +1,4 @@
-"""Engines of others: what they do right is played, what they do wrong loses the game, and the next game begins afresh."""
+"""External engines: valid moves are played, faults lose the game, and the next game starts afresh."""
 
 from __future__ import annotations
 
@@ -152,7 +152,7 @@ def test_lines_without_end_are_a_stall_that_costs_no_memory(engine, monkeypatch,
 
 @pytest.mark.parametrize(("how", "said"), [("endless", "a line of more than 1,048,576 bytes; is it a uci engine?"),
                                            ("flood", "more than 4,194,304 bytes before it is ready"),
-                                           ("closed", "closed its output"), ("orphan", "ended at once; is it a uci engine?")])
+                                           ("closed", "closed its output"), ("orphan", "exited at once; is it a uci engine?")])
 def test_an_engine_that_starts_so_is_an_error_of_one_line(engine, children, how, said):
     with pytest.raises(InputError) as problem:
         external("uci", f"{FAKE} uci 'start {how}'", {}, DEPTH, None)
@@ -160,7 +160,7 @@ def test_an_engine_that_starts_so_is_an_error_of_one_line(engine, children, how,
     assert all(ended(child) for child in children())
 
 
-def test_what_an_engine_says_on_standard_error_is_not_kept(engine):
+def test_the_standard_error_of_an_engine_is_discarded(engine):
     assert len(play(engine("errors"), 2)) == 2
 
 

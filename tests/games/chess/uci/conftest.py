@@ -1,4 +1,4 @@
-"""One engine for the tests of a file, and the same as it is at the start for each of them."""
+"""One engine for the tests of a file, reset to its initial state for each of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A conversation with the engine, line by line; python-chess judges what it says."""
+"""A conversation with the engine, line by line; python-chess checks the answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `go` asks for, and the answers."""
+"""Arguments of `go`, and the answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The lines that `position` builds, judged by python-chess."""
+"""The games set by `position`, checked by python-chess."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_lines_that_grow_shrink_and_branch_are_those_of_python_chess(chess960):
             assert [list(words) for words in line.playable()] == [list(position(fen)) for fen in reversed(wanted)]
 
 
-def test_in_chess960_castling_is_told_and_read_as_the_king_that_takes_its_rook(talk):
+def test_in_chess960_castling_is_written_and_read_as_king_takes_rook(talk):
     fen = "4k3/8/8/8/8/8/7P/5KRQ w G - 0 1"  # f1g1 can mean castling alone
     talk.ask("setoption name UCI_Chess960 value true")
     assert talk.best(f"position fen {fen}", "go depth 3 searchmoves f1g1")[0] == "f1g1"

@@ -47,7 +47,7 @@ def test_a_wrong_file_on_the_command_line_is_the_caller_s_error():
         serve(make, ["uci", "isready", "quit"], lambda line: None, "it", "nowhere.yaml")
 
 
-def test_a_table_too_large_for_memory_is_told_whenever_it_is_asked_for():
+def test_a_table_too_large_for_memory_is_reported_whenever_it_is_requested():
     class Small:
         """A search whose table cannot grow."""
 

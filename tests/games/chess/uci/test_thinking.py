@@ -1,4 +1,4 @@
-"""What is said while the engine thinks: `stop`, `ponderhit` and all the rest."""
+"""Commands during a search: `stop`, `ponderhit` and all others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lines that are wrong, damaged or noise."""
+"""Lines that are invalid, damaged or noise."""
 
 from __future__ import annotations
 
@@ -30,22 +30,23 @@ WRONG = [
     "position startpos moves " + "g1f3 " * 30000, "position fen " + "1" * 50000 + " w - - 0 1", "info depth 3",
     "bestmove e2e4", "readyok", "setoption value name",
 ]
-WRONG_GO = {  # and what is said of it
-    "go depth": "depth lacks its number; ignored", "go depth x": "depth 'x' is not a whole number; ignored",
+WRONG_GO = {  # and a part of the message
+    "go depth": "depth has no number; ignored", "go depth x": "depth 'x' is not a whole number; ignored",
     "go depth 0": "depth 0 is not 1 or more; ignored", "go depth -3": "depth -3 is not 1 or more; ignored",
-    "go depth 3 4": "go does not know '4'", "go nodes 1e5": "nodes '1e5' is not a whole number", "go nodes 0": "nodes 0 is not 1",
+    "go depth 3 4": "go: unknown argument '4'", "go nodes 1e5": "nodes '1e5' is not a whole number",
+    "go nodes 0": "nodes 0 is not 1",
     "go nodes -7 depth 2": "nodes -7 is not 1 or more; ignored", "go mate 0": "mate 0 is not 1 or more; ignored",
     "go mate -2": "mate -2 is not 1 or more", "go movetime -1": "movetime -1 is not 0 or more; ignored",
-    "go movetime": "movetime lacks its number", "go movetime 0.5": "movetime '0.5' is not a whole number",
-    "go wtime": "wtime lacks its number", "go wtime btime 100": "wtime lacks its number",
+    "go movetime": "movetime has no number", "go movetime 0.5": "movetime '0.5' is not a whole number",
+    "go wtime": "wtime has no number", "go wtime btime 100": "wtime has no number",
     "go wtime x btime x": "wtime 'x' is not a whole number", "go wtime 100": "btime is missing",
     "go movestogo -1 wtime 60 btime 60": "movestogo -1 is not 0 or more; ignored",
     "go wtime 60 btime 60 winc -5 binc -5": "winc -5 is not 0 or more; ignored; binc -5 is not 0 or more; ignored",
     "go depth \u0663": "is not a whole number", "go depth " + "9" * 5000: "is not a whole number",
     "go searchmoves": "searchmoves names no move", "go searchmoves depth 3": "searchmoves names no move",
     "go searchmoves e2e5": "searchmoves: illegal move 'e2e5'", "go searchmoves e2e4 0000 depth 2": "searchmoves: illegal move",
-    "go forth": "go does not know 'forth'", "go " + "junk " * 20000: "go does not know 'junk'",
-    "go depth 1 \ufffd\x00": "go does not know", "go " + "depth 1 " * LONGEST_LINE: "a line of more than",
+    "go forth": "go: unknown argument 'forth'", "go " + "junk " * 20000: "go: unknown argument 'junk'",
+    "go depth 1 \ufffd\x00": "go: unknown argument", "go " + "depth 1 " * LONGEST_LINE: "a line of more than",
 }
 
 
