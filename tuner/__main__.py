@@ -1,7 +1,7 @@
-"""`python -m tuner` is `tuner`. Nothing is imported before an interrupt from the keyboard is prepared for."""
+"""`python -m tuner` is `tuner`. Ctrl-C is handled before anything slow is imported."""
 
 import sys
-from _signal import SIG_DFL, SIGINT, signal  # the module signal makes classes of these first, which takes its time
+from _signal import SIG_DFL, SIGINT, signal  # the module `signal` builds enums of them, which is slow
 
 
 def main() -> int:

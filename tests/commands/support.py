@@ -1,4 +1,4 @@
-"""What the tests of the commands share: running `tuner` in this process, and what it said."""
+"""What the tests of the commands share: running `tuner` in this process or in a terminal, and its output."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def tuner(*arguments: object, stdin: bytes | None = None) -> Ran:
 
 
 def without_compiling(text: str) -> str:
-    """What was said on standard error, without the notes of the first run on a machine."""
+    """Return what was printed on standard error, without the notes of the first run on a machine."""
     notes = ("tuner: compiling ", "tuner: compiled ")
     return "".join(line for line in text.splitlines(keepends=True) if not line.startswith(notes))
 
@@ -85,7 +85,7 @@ def in_terminal(*arguments: object, columns: int = 80, **environment: str) -> Sh
                                cwd=REPOSITORY, env={**clean, "TERM": "xterm-256color", **environment})
     os.close(theirs)
     pieces = []
-    with contextlib.suppress(OSError):  # Linux's way to say that the other side is closed
+    with contextlib.suppress(OSError):  # Linux raises it when the other side is closed
         while piece := os.read(ours, 1 << 16):
             pieces.append(piece)
     os.close(ours)
@@ -94,7 +94,7 @@ def in_terminal(*arguments: object, columns: int = 80, **environment: str) -> Sh
 
 
 def screen_of(out: str) -> str:
-    """The lines that are left of what a terminal was sent, without colours: cursor up, erase line and carriage return."""
+    """Return the lines that a terminal shows at the end, after cursor up, erase line and carriage return, without colours."""
     lines, row, column = [""], 0, 0
     for part in re.findall(r"\x1b\[[0-9;?]*[A-Za-z]|\r|\n|[^\x1b\r\n]+", out):
         if part == "\n":

@@ -1,4 +1,4 @@
-"""Whatever a user gets wrong: one line that says where and what to do, exit status 2, and nothing written."""
+"""Mistakes of a user: one line on where and what to do, exit status 2, and nothing is written."""
 
 from __future__ import annotations
 

@@ -218,7 +218,7 @@ def test_two_learned_files_have_changes_with_errors_of_both(learned, tmp_path):
     assert "sqrt" not in done("diff", "classic", two).out
 
 
-def test_three_files_stand_side_by_side(learned, tmp_path):
+def test_three_files_are_shown_side_by_side(learned, tmp_path):
     other = written(tmp_path / "other.yaml", 4)
     names = ("classic", learned, other)
     files = [load_parameters(name) for name in names]

@@ -70,7 +70,7 @@ def test_fewer_supported_changes_are_all_shown(learned, tmp_path, count, title):
     assert (shown, len(rows)) == (title, count)
 
 
-def test_one_sentence_stands_where_no_change_is_supported(learned, tmp_path):
+def test_one_sentence_is_printed_if_no_change_is_supported(learned, tmp_path):
     tested = int((load_parameters(learned).standard_errors > 0).sum())
     same = fewer(learned, tmp_path / "same.yaml", 0)
     assert done("diff", "classic", same).out.startswith(

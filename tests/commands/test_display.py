@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import itertools
+import os
 import re
 import sys
 import time
 
 import pytest
 
+from games.record import ReadOptions, ReadReport
 from tests.commands.support import done, in_terminal, tictactoe_file
 from tuner.commands import display
 from tuner.commands.display import TerminalDisplay, duration
+from tuner.engine.engine import load_engine, quiescence_of
+from tuner.ingest.build import count_positions
 
 SEARCHING = ("--method", "rootstrap", "--depth", 2, "--per-game", 30, "--only", "material.*")
 
@@ -55,8 +59,6 @@ def test_without_a_terminal_a_step_prints_a_line_every_ten_seconds(capsys, wait)
 
 @pytest.mark.parametrize("report", ["reading", "learning", "passing", "counting", "playing"])
 def test_every_long_step_prints_lines_without_a_terminal(capsys, wait, report):
-    from games.record import ReadReport
-
     given = {"reading": (ReadReport(games=7),), "learning": ({"iteration": 3, "objective": 0.5},),
              "passing": (50_000_000, 100_000_000), "counting": (7,), "playing": ("7 games", 7)}[report]
     with TerminalDisplay() as shown:
@@ -101,6 +103,18 @@ def test_notes_wrap_at_words_in_a_terminal_and_nowhere_else(tmp_path):
     notes = lines[:next(i for i, line in enumerate(lines) if line.startswith("wrote "))]
     assert max(map(len, notes)) <= 40
     assert " ".join(" ".join(notes).split()) == " ".join(" ".join(plain).split())  # no word is cut
+
+
+def test_positions_are_counted_before_the_search_where_they_can_be_read_twice(small_pgn, small_dataset, tmp_path):
+    engine, _ = load_engine("classic")
+    quiescence, options = quiescence_of(engine, "classic"), ReadOptions(skip_start=8)
+
+    def counted(*sources: object) -> int | None:
+        return count_positions(engine, [str(source) for source in sources], options, quiescence, print, lambda report: None)
+
+    assert counted(small_pgn) == counted(small_pgn, small_pgn) == small_dataset.positions  # repeated games are left out
+    os.mkfifo(tmp_path / "pipe.pgn")
+    assert [counted(small_pgn, other) for other in ("-", tmp_path / "pipe.pgn", tmp_path, small_dataset.path)] == [None] * 4
 
 
 def test_durations_are_short():

@@ -126,7 +126,7 @@ def test_flipped_tables_have_their_last_row_first(learned, tmp_path):
     assert "farthest from the owner's side first" in text and "nearest" not in text
 
 
-def test_the_heading_says_where_numbers_come_from_and_how_they_were_rounded(learned):
+def test_the_heading_records_the_source_of_the_numbers_and_the_rounding(learned):
     exact = np.array([value for stages in numbers_of(learned).values() for stage in stages for value in stage])
     error = np.abs(exact - np.round(exact))
     for form, mark in (("c", "// "), ("rust", "// "), ("uci", "info string ")):

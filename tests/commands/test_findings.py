@@ -1,4 +1,4 @@
-"""What `tuner tune` says beside the learned file: errors checked by drawing games again, what data can teach, wrong labels."""
+"""What `tuner tune` reports about a fit: bootstrap of the standard errors, dry run, mislabelled files."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def mislabelled(small_pgn, tmp_path_factory):
     return folder, json.loads((folder / "run" / "findings.json").read_text())
 
 
-def test_a_mislabelled_file_stands_out(mislabelled):
+def test_a_mislabelled_file_is_found(mislabelled):
     _, found = mislabelled
     loss = {line["file"]: line["loss_after"] for line in found["summary"]["files"]}
     assert loss["wrong.pgn"] > 2 * max(loss["a.pgn"], loss["b.pgn"])
@@ -48,7 +48,7 @@ def test_a_mislabelled_file_stands_out(mislabelled):
         assert surprises == sorted(surprises, reverse=True)
 
 
-def test_a_misjudged_position_is_as_surprising_as_is_said(mislabelled):
+def test_a_misjudged_position_is_as_surprising_as_reported(mislabelled):
     folder, found = mislabelled
     learned = load_parameters(folder / "run" / "params.yaml")
     line = found["misjudged"]["positions"][0]
@@ -70,7 +70,7 @@ def test_the_run_folder_holds_where_it_began_and_everything_found(mislabelled):
     assert [line["parameter"].split(".")[1] for line in found["ratios"]] == ["knight", "bishop", "rook", "queen"]
 
 
-def test_a_bootstrap_agrees_with_the_errors_told(small_pgn, tmp_path):
+def test_a_bootstrap_agrees_with_the_standard_errors(small_pgn, tmp_path):
     said = json.loads(done("tune", "classic", small_pgn, "-o", tmp_path / "l.yaml", *FAST, "--untapered", "--bootstrap", 200,
                            "--held-out", 0, "--json").out)
     assert said["bootstrap"]["replicates"] == 200 and 0.88 < said["bootstrap"]["median"] < 1.12
@@ -87,7 +87,7 @@ def test_ratios_have_the_errors_of_a_fit_in_which_the_unit_is_pinned(small_pgn, 
         assert abs(parts[0] - parts[1]) < relative < parts.sum()  # whatever their correlation
 
 
-def test_a_dry_run_says_what_can_be_learned_and_writes_nothing(small_pgn, tmp_path, monkeypatch):
+def test_a_dry_run_reports_what_can_be_learned_and_writes_nothing(small_pgn, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     ran = done("tune", "material", small_pgn, "--dry-run", "--untapered", "--only", "material.*", "--only", "piece_square.*",
                "--only", "space.tempo", "--no-intercept")
@@ -112,12 +112,12 @@ def test_the_prior_can_be_chosen_by_cross_validation(tmp_path):
     (("--loss", "ordered", "--method", "rootstrap"), "needs results"),
     (("--loss", "davidson", "--gradient", "finite-difference"), "analytic gradient alone"),
     (("--bootstrap", 1), "expected 2 or more"), ((), "expected -o OUT")])
-def test_what_cannot_be_is_told_in_a_line(small_pgn, tmp_path, more, what):
+def test_impossible_requests_are_reported_in_one_line(small_pgn, tmp_path, more, what):
     ran = tuner("tune", "classic", small_pgn, *(("-o", tmp_path / "l.yaml") if more else ()), *more)
     assert ran.status == 2 and what in ran.err and ran.err.count("\n") == 1
 
 
-def test_draws_as_outcomes_are_learned_and_told(small_pgn, tmp_path):
+def test_draws_as_outcomes_are_learned_and_reported(small_pgn, tmp_path):
     ran = done("tune", "classic", small_pgn, "-o", tmp_path / "l.yaml", "--loss", "draws", "--only", "material.*", "--json")
     said = json.loads(ran.out)
     assert said["loss"] in ("ordered", "davidson") and said["method"] == "logistic" and said["draws"]["model"] == said["loss"]

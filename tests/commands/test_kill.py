@@ -1,4 +1,4 @@
-"""`kill -9` at any moment: what stands under its final name is whole or absent, and the same command run again succeeds."""
+"""`kill -9` at any moment: an output file is complete or absent, and the same command succeeds when it is run again."""
 
 from __future__ import annotations
 

@@ -71,7 +71,7 @@ def test_a_test_stops_at_the_same_pair_whatever_the_concurrency(tmp_path):
     assert play("random", "random", "--plies", 20, "--sprt", 0, 100, "--games", 6)["games"] == 6
 
 
-def test_the_ladder_stands_beside_those_that_learnt_nothing():
+def test_the_ladder_includes_players_that_have_learned_nothing():
     ran = done("match", "classic", "random", "--plies", 40, "--depth", 1, "--games", 20)
     rows = re.findall(r"^  (\w+) +(\d+) of 20 +[\d.]+ %  \[[\d.]+, [\d.]+\]$", ran.out, re.MULTILINE)
     assert [name for name, _ in rows] == ["classic", "material", "zero"]
@@ -93,7 +93,7 @@ def test_openings_come_from_a_file_in_order(tmp_path):
 
 @pytest.mark.parametrize(("how", "kind", "said"), [
     ("crash", "crash", "disconnects"), ("illegal", "illegal move", "makes an illegal move: e2e5"), ("garbage", None, "")])
-def test_an_engine_that_fails_loses_the_game_and_the_match_goes_on(tmp_path, how, kind, said):
+def test_an_engine_that_fails_loses_the_game_and_the_match_continues(tmp_path, how, kind, said):
     ran = done("match", "zero", f"uci:{FAKE} uci {how} 3", "--games", 4, "--plies", 30, "--pgn", tmp_path / "a.pgn",
                "--random-plies", 2, "--concurrency", 2, "--depth", 1)
     games = games_of(tmp_path / "a.pgn")

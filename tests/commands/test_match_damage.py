@@ -50,7 +50,7 @@ DAMAGE = (cut, flipped, nulled, without_a_line, with_a_line_twice, with_another_
 
 @pytest.mark.parametrize("damage", DAMAGE, ids=lambda damage: damage.__name__)
 @pytest.mark.parametrize("name", ["history.jsonl", "games.pgn"])
-def test_a_damaged_match_ends_with_the_same_games_and_says_what_was_damaged(tmp_path, name, damage):
+def test_a_damaged_match_ends_with_the_same_games_and_reports_the_damage(tmp_path, name, damage):
     folder, whole = tmp_path / "run", tmp_path / "whole.pgn"
     wanted = play("random", "random", "--plies", 12, "--games", 30, "--run", folder, "--pgn", whole, "--random-plies", 0)
     files = {path.name: path.read_bytes() for path in folder.iterdir()}

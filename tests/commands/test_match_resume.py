@@ -18,7 +18,7 @@ from tests.commands.support import done, tuner
 from tests.games.support import REPOSITORY
 
 
-def test_killed_again_and_again_a_match_ends_with_the_same_games(tmp_path):
+def test_a_match_killed_many_times_ends_with_the_same_games(tmp_path):
     wanted = play(*PAIR, "--games", 120, "--run", tmp_path / "whole", "--pgn", tmp_path / "whole.pgn")
     folder, dice, kills = tmp_path / "run", random.Random(1), 0
     command = (*PAIR, "--games", 120, "--run", folder)
@@ -58,7 +58,7 @@ def test_an_interrupt_prints_the_result_so_far_and_keeps_the_folder(tmp_path):
     assert len(games_of(tmp_path / "a.pgn")) == games
 
 
-def test_a_match_that_goes_on_plays_with_the_parameters_it_began_with(tmp_path):
+def test_a_resumed_match_plays_with_the_parameters_it_began_with(tmp_path):
     mine, folder = tmp_path / "mine.yaml", tmp_path / "run"
     classic = (REPOSITORY / "params/chess/classic.yaml").read_text()
     mine.write_text(classic)
@@ -98,14 +98,14 @@ def test_settings_that_make_no_sense_are_refused(tmp_path, name, value, said):
     assert {file: file.read_bytes() for file in path.parent.iterdir()} == before
 
 
-def test_a_match_that_goes_on_wants_the_copies_of_its_parameters(tmp_path):
+def test_a_resumed_match_requires_the_copies_of_its_parameters(tmp_path):
     play(*PAIR, "--games", 2, "--run", tmp_path / "run", "--random-plies", 0)
     (tmp_path / "run" / "b.yaml").unlink()
     ran = tuner("match", "--resume", tmp_path / "run")
     assert ran.status == 2 and "b.yaml: is missing, the parameters of" in ran.err and ran.err.count("\n") == 1
 
 
-def test_a_match_that_another_version_began_goes_on_with_a_note(tmp_path):
+def test_a_match_begun_by_another_version_is_resumed_with_a_note(tmp_path):
     play("zero", "random", "--games", 2, "--depth", 1, "--run", tmp_path / "run", "--random-plies", 0)
     config = tmp_path / "run" / "config.yaml"
     config.write_text(re.sub("evaluation: .*", "evaluation: other", config.read_text()))

@@ -1,4 +1,4 @@
-"""Nothing is written over what a command reads, nor over what this program did not make: over all commands and options."""
+"""No command overwrites its inputs, nor a file that this program did not make: over all commands and options."""
 
 from __future__ import annotations
 
@@ -239,7 +239,7 @@ def test_a_tune_that_fails_leaves_its_folder_as_it_was(here):
     assert list(Path("empty").iterdir()) == [] and not Path("new").exists()
 
 
-def test_what_a_killed_tune_leaves_is_told_and_two_cannot_work_in_one_folder(here):
+def test_leftovers_of_a_killed_tune_are_reported_and_a_folder_is_locked(here):
     """Held by a stream that is slower than the command, until it is killed."""
     command = [sys.executable, "-m", "tuner", *words(RUNS["tune"].replace("games.ttt", "-"), "slow")]
     process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,

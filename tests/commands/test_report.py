@@ -1,4 +1,4 @@
-"""`tuner report`: from a run to a page, and what is said of folders that hold none."""
+"""`tuner report`: from a run to a page, and errors for folders that contain no run."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ LINE = b'{"iteration": 0, "objective": 0.46}\n'
     ("findings.json", b'{"advice": [3]}', "findings.json: advice[0] is 3, expected a text"),
     ("findings.json", b'{"summary": {"phases": ["many"]}}', 'summary.phases[0] is "many", expected a number of 0 or more'),
 ])
-def test_a_run_that_is_damaged_is_told_in_one_line(tmp_path, name, content, said):
+def test_a_damaged_run_is_reported_in_one_line(tmp_path, name, content, said):
     folder = damaged(tune_run(tmp_path / "run", "tictactoe/classic", findings(positions=[])), name, content)
     ran = tuner("report", folder)
     assert ran.status == 2 and said in ran.err and ran.err.count("\n") == 1 and ran.err.startswith("tuner: ")
@@ -109,7 +109,7 @@ def test_what_a_kill_leaves_of_selfplay_is_no_damage(tmp_path):
     (("run", "-o", "nowhere/page.html"), "nowhere: no such folder to write page.html in"),
     (("run", "-o", "folder.html"), "folder.html: is a folder"),
 ])
-def test_mistakes_are_told_in_one_line(tmp_path, monkeypatch, arguments, said):
+def test_mistakes_are_reported_in_one_line(tmp_path, monkeypatch, arguments, said):
     monkeypatch.chdir(tmp_path)
     tune_run(tmp_path / "run", "tictactoe/classic", findings(positions=[]))
     (tmp_path / "empty").mkdir()

@@ -1,4 +1,4 @@
-"""`tuner selfplay` as people run it: what lies in its folder, and that nothing but the settings decides what is learnt."""
+"""`tuner selfplay` as people run it: the files in its folder, and that the settings alone determine what is learned."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def test_the_number_of_workers_changes_nothing(tmp_path, more):
     assert (learned(tmp_path / "1")["weights"] != load_parameters("material").weights).any()
 
 
-def test_killed_at_any_moment_a_run_goes_on_to_the_same_weights(tmp_path):
+def test_a_run_killed_at_any_moment_ends_with_the_same_weights(tmp_path):
     settings = ["--games", "40", *map(str, SHORT), "--workers", "2"]
     done("selfplay", "material", *settings, "--run", tmp_path / "whole")
     folder, dice = tmp_path / "killed", random.Random(4)
@@ -104,7 +104,7 @@ def test_killed_at_any_moment_a_run_goes_on_to_the_same_weights(tmp_path):
     assert yaml.safe_load((folder / "config.yaml").read_text())["selfplay"]["games"] == 44
 
 
-def test_games_are_counted_when_a_run_goes_on_behind_half_a_batch(tmp_path):
+def test_games_are_counted_when_a_run_is_resumed_within_a_batch(tmp_path):
     """A batch that was learnt stays learnt: the games that it lacked are not played later, nor counted."""
     done("selfplay", "material", "--games", 6, *SHORT, "--run", tmp_path / "run")
     done("selfplay", "--resume", tmp_path / "run", "--games", 12)
@@ -122,7 +122,7 @@ def test_a_fixed_number_stays_and_bounds_hold(tmp_path):
     assert (weights[:, 1] != 400).any()
 
 
-def test_games_begin_where_they_are_told_to(tmp_path):
+def test_games_begin_at_the_given_openings(tmp_path):
     position = "1k6/8/2K5/3R4/8/8/8/8 w - - 0 1"
     done("selfplay", "material", "--games", 8, "--depth", 2, "--openings", position, "--explore", 0.2, "--run", tmp_path / "run")
     with open(tmp_path / "run" / "games.pgn") as stream:
@@ -130,7 +130,7 @@ def test_games_begin_where_they_are_told_to(tmp_path):
     assert {game.headers["FEN"] for game in games} == {position}
 
 
-def test_the_same_game_is_learnt_from_once(tmp_path):
+def test_a_repeated_game_is_learned_from_once(tmp_path):
     """From one position, without anything random but the choice among equals, games repeat."""
     position = "7k/8/5K2/6Q1/8/8/8/8 w - - 0 1"
     done("selfplay", "classic", "--games", 16, "--depth", 3, "--openings", position, "--run", tmp_path / "run")
@@ -150,7 +150,7 @@ def test_the_same_game_is_learnt_from_once(tmp_path):
     ("selfplay --resume new", "new: contains no selfplay run"),
     ("selfplay --resume new --depth 3", "--depth: a resumed run keeps its settings; with --resume only"),
 ])
-def test_mistakes_are_told_in_one_line(tmp_path, monkeypatch, command, said):
+def test_mistakes_are_reported_in_one_line(tmp_path, monkeypatch, command, said):
     monkeypatch.chdir(tmp_path)
     ran = tuner(*command.split())
     assert ran.status == 2 and said in ran.err and ran.err.count("\n") == 1 and "Traceback" not in ran.err

@@ -1,4 +1,4 @@
-"""What `tuner tune` says is true for the data at hand: convergence, held-out results, errors, what to do next."""
+"""The statements of `tuner tune` are true of the data: convergence, held-out results, standard errors, what to do next."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def said(*arguments: object) -> dict:
 @pytest.mark.parametrize(("learner", "iterations", "converged"), [
     ("newton", None, True), ("newton", 1, False), ("lbfgs", None, True), ("lbfgs", 2, False), ("adam", 1, False),
     ("sgd", 1, False)])
-def test_a_fit_says_whether_it_converged(small_dataset, tmp_path, learner, iterations, converged):
+def test_a_fit_reports_whether_it_converged(small_dataset, tmp_path, learner, iterations, converged):
     limit = () if iterations is None else ("--iterations", iterations)
     ran = done("tune", "material", small_dataset.path, "-o", tmp_path / "o.yaml", "--method", "logistic", "--prior", "none",
                "--only", "material.*", "--only", "mobility.*", "--learner", learner, *limit)
@@ -109,7 +109,7 @@ def test_the_last_line_is_the_match_with_the_terms_that_the_files_need(small_dat
     assert "tuner match" not in nothing.out and nothing.out.splitlines()[-1].startswith("see what changed: tuner diff")
 
 
-def test_why_no_gpu_is_used_is_said_unless_the_cpu_was_asked_for(small_dataset, tmp_path):
+def test_the_reason_for_using_no_gpu_is_reported_unless_the_cpu_was_chosen(small_dataset, tmp_path):
     common = ("tune", "classic", small_dataset.path, "-o", tmp_path / "o.yaml", *MATERIAL)
     (line,) = [line for line in done(*common).err.splitlines() if line.startswith("passes run on")]
     assert "; no GPU: " in line and len(line.partition("; no GPU: ")[2]) > 10
@@ -146,6 +146,6 @@ def test_only_searches_are_agreed_with(small_pgn, tmp_path, arguments):
     assert note["held_out_results"]["after"] == pytest.approx(note["held_out_after"], abs=1e-6)
 
 
-def test_a_dry_run_says_what_its_intervals_are_of(small_pgn):
+def test_a_dry_run_names_the_quantity_of_its_intervals(small_pgn):
     ran = done("tune", "classic", small_pgn, "--dry-run", "--only", "material.*")
     assert "those of rootstrap, the method here, will be others" in ran.out and "learns from the results alone" not in ran.err

@@ -1,4 +1,4 @@
-"""What the system does to a program: names that are no text, few characters, closed or full streams, no room, no permission."""
+"""Problems of the system: names that are not text, poor encodings, closed or full streams, full disks, no permission."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ SHELL = {  # a command of the shell, its status, and what it says last
 
 
 @pytest.mark.parametrize("command", SHELL, ids=lambda command: command.replace(TUNER, "tuner")[:60])
-def test_a_system_that_denies_something_is_told_in_one_line(here, command):
+def test_an_error_of_the_system_is_reported_in_one_line(here, command):
     status, said = SHELL[command]
     if "chattr" in command and run("sh", "-c", "touch x; chattr +i x && chattr -i x").returncode:
         pytest.skip("chattr works for root and on some file systems only")
@@ -124,7 +124,7 @@ def test_a_system_that_denies_something_is_told_in_one_line(here, command):
     assert status == 0 or not [path for path in here.iterdir() if path.name.startswith(("out", ".out"))]
 
 
-def test_a_name_with_a_zero_byte_is_told(here):
+def test_a_name_with_a_zero_byte_is_reported(here):
     for command in (["params", "a\0b.yaml"], ["tune", "my.yaml", "a\0b.ttt", "-o", "x.yaml"],
                     ["dataset", "games.ttt", "-o", "a\0b"], ["tune", "my.yaml", "games.ttt", "-o", "x.yaml", "--run", "a\0b"]):
         ran = tuner(*command)
@@ -136,7 +136,7 @@ DAMAGE = [None, -1, 0, 256, 1e308, float("nan"), float("inf"), 10**30, "", "x", 
           [["a.b", [1] * 10]], [["a.b", []], ["a.b", []]], [["a.b", [True]]], [{"file": 3}]]
 
 
-def test_any_manifest_is_read_or_told_in_one_line(here):
+def test_any_manifest_is_read_or_reported_in_one_line(here):
     done("dataset", "games.ttt", "--params", "my.yaml", "-o", "a.ds")
     good, dice = json.loads(Path("a.ds/manifest.json").read_text()), random.Random(1)
     before, seen = contents(here), set()

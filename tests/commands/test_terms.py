@@ -1,4 +1,4 @@
-"""Terms of the user's own from file to file: added, learned, compared, and missed in one line."""
+"""A user's own terms: added to a parameter file, learned, compared, and reported in one line if they are missing."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def test_a_learned_file_names_its_terms_and_they_are_missed_in_one_line(here):
     done("report", "run")
 
 
-def test_terms_that_have_changed_are_told_and_those_that_are_gone_too(here):
+def test_changed_and_missing_terms_are_reported(here):
     done("params", "tictactoe/classic", "--terms", "my terms.py", "--add-missing", "-o", "mine.yaml")
     Path("my terms.py").write_text(TERMS + "# another version\n")
     ran = done("params", "mine.yaml", "--terms", "my terms.py")
@@ -94,7 +94,7 @@ def test_terms_that_have_changed_are_told_and_those_that_are_gone_too(here):
 
 
 @pytest.mark.parametrize("terms", ["3", "[3]", "[{file: a.py}]", "[{file: a.py, sha256: b}]", "{}", "[{file: [], sha256: b}]"])
-def test_an_entry_of_terms_that_is_none_is_told_with_its_line(here, terms):
+def test_a_wrong_entry_of_terms_is_reported_with_its_line(here, terms):
     text = (REPOSITORY / "params/tictactoe/classic.yaml").read_text().replace("weights:", f"terms: {terms}\nweights:")
     Path("bad.yaml").write_text(text)
     ran = tuner("params", "bad.yaml")

@@ -1,4 +1,4 @@
-"""From games to a learned file and to what is said about it, by the commands that a user types."""
+"""From games to a learned file and to reports about it, by the commands that a user types."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def loss_of(rows, parameters: Parameters, scale: float, intercept, games: np.nda
     return float(-(q * np.log(p) + (1 - q) * np.log1p(-p)).mean())
 
 
-def test_a_learned_file_loads_and_says_where_it_comes_from(learned, small_pgn, small_dataset):
+def test_a_learned_file_loads_and_records_its_origin(learned, small_pgn, small_dataset):
     path, said = learned
     engine, parameters = load_engine(path)
     assert parameters.weights.shape == parameters.standard_errors.shape == (2, engine.layout.size)
@@ -267,7 +267,7 @@ def test_an_explanation_adds_up_to_the_evaluation_of_the_engine(learned, positio
     assert f"{said['evaluation']:.1f}" in text and all(name in text for name in names)
 
 
-def test_params_says_what_a_file_holds_and_adds_what_it_lacks(tmp_path):
+def test_params_summarises_a_file_and_adds_what_it_lacks(tmp_path):
     said = json.loads(done("params", "tictactoe/classic", "--json").out)
     assert (said["game"], said["parameters"], said["stages"]) == ("tictactoe", 7, ["all"])
     assert sum(said["terms"].values()) == 7

@@ -1,4 +1,4 @@
-"""`tuner tune --method`: what is learnt from searches and by temporal differences, and when which is chosen."""
+"""`tuner tune --method`: learning from searches and by temporal differences, and which method is the default."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_temporal_differences_have_their_own_file_with_errors(small_pgn, tmp_pat
     (("--method", "rootstrap", "--depth", 1), {"depth": 1, "lambda": 0.0}),
     (("--method", "td"), {"lambda": 0.7}),
     (("--method", "td-leaf", "--depth", 2, "--lambda", 0.5), {"depth": 2, "lambda": 0.5})])
-def test_the_file_says_what_was_used_and_nothing_else(small_pgn, tmp_path, arguments, expected):
+def test_the_file_records_what_was_used_and_nothing_else(small_pgn, tmp_path, arguments, expected):
     out, run = tmp_path / "out.yaml", tmp_path / "run"
     done("tune", "classic", small_pgn, "-o", out, *MATERIAL, *arguments, "--skip-start", 60, "--run", run)
     note = yaml.safe_load(out.read_text())["learned"]
@@ -124,7 +124,7 @@ def test_tic_tac_toe_learns_by_temporal_differences_of_its_positions(tmp_path):
     ("classic games.pgn -o out.yaml --method td --per-game 5", "--method td: learns from games as a whole"),
     ("tictactoe/classic games.ttt -o out.yaml --method td-leaf", "--method td-leaf: tictactoe has no search"),
 ])
-def test_mistakes_are_told_in_one_line(small_pgn, small_dataset, tmp_path, monkeypatch, arguments, wanted):
+def test_mistakes_are_reported_in_one_line(small_pgn, small_dataset, tmp_path, monkeypatch, arguments, wanted):
     monkeypatch.chdir(tmp_path)
     Path("games.ds").symlink_to(small_dataset.path)
     Path("games.pgn").symlink_to(small_pgn)

@@ -1,4 +1,4 @@
-"""`tuner uci` as chess programs meet it: a process that python-chess plays and analyses with."""
+"""`tuner uci` as chess programs use it: a process with which python-chess plays and analyses."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_it_analyses_and_its_variations_are_legal(engine):
     assert mate["score"].relative == chess.engine.Mate(2)
 
 
-def test_it_stops_when_told(engine):
+def test_it_stops_on_command(engine):
     for _ in range(5):
         with engine.analysis(chess.Board()) as analysis:
             next(iter(analysis))
@@ -145,7 +145,7 @@ def test_a_program_that_stops_listening_is_no_error_of_ours():
     assert (process.wait(PATIENCE), error) in ((0, ""), (1, ""))
 
 
-def test_wrong_parameters_are_told_and_other_games_have_no_uci():
+def test_wrong_parameters_are_reported_and_other_games_have_no_uci():
     assert tuner("uci", "nowhere.yaml", stdin=b"uci\nisready\n").status == 2
     ran = tuner("uci", "tictactoe/classic", stdin=b"isready\n")
     assert (ran.status, ran.err.count("\n")) == (2, 1) and "tictactoe, expected chess" in ran.err
