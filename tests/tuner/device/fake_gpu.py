@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import ctypes
 import subprocess
+import sys
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 
 import numpy as np
+import pytest
 
 from tests.tools import tool
+from tuner.device.choose import device_named
 from tuner.device.gpu.library import KERNELS
 
 HEADER = Path(__file__).with_name("card.h")
 COMPILER = tool("g++", "c++")
+needs_compiler = pytest.mark.skipif(COMPILER is None, reason="no C++ compiler; install the Debian package g++")
 KINDS = {np.int32: ctypes.c_int, np.int64: ctypes.c_longlong, np.float64: ctypes.c_double}
 ON_CARD = ("arange", "argsort", "cumsum", "empty", "flatnonzero", "isnan", "ones", "searchsorted", "sort", "sqrt",
            "stack", "take", "tanh", "where", "zeros")
@@ -86,3 +90,10 @@ def cards(folder: Path, free: int = 1 << 33, count: int = 1, shared: int = 99 <<
     cupy.get_default_memory_pool = lambda: SimpleNamespace(free_all_blocks=lambda: None)
     cupyx.empty_pinned = np.empty
     return {"cupy": cupy, "cupyx": cupyx}
+
+
+def paper(monkeypatch, folder, **more):
+    """A machine with a card, and that card."""
+    for name, module in cards(folder, **more).items():
+        monkeypatch.setitem(sys.modules, name, module)
+    return device_named("gpu", 1)

@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-import ctypes
-import importlib.util
 import itertools
-import subprocess
-import sys
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from games.streams import InputError
-from tests.tools import tool
 from tests.tuner.device import fake_gpu
+from tests.tuner.device.fake_gpu import needs_compiler, paper
 from tests.tuner.fit.test_temporal import walk
 from tests.tuner.support import learn, problem_of, random_sample, write_sample
 from tuner.datasets.dataset import Dataset
-from tuner.device.choose import device_named
 from tuner.device.cpu.device import Cpu
 from tuner.device.gpu import chunks, library, sums
 from tuner.device.gpu import temporal as gpu_temporal
@@ -32,7 +26,6 @@ from tuner.objectives.table import OBJECTIVES
 from tuner.objectives.temporal import TemporalData
 
 COLUMNS = 5
-needs_compiler = pytest.mark.skipif(fake_gpu.COMPILER is None, reason="no C++ compiler; install the Debian package g++")
 KINDS = pytest.mark.parametrize(("objective", "stages"), list(itertools.product(OBJECTIVES, (1, 2))))
 HOWS = pytest.mark.parametrize("how", ["resident", "in chunks", "streamed"])
 
@@ -51,13 +44,6 @@ def sample(tmp_path_factory):
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     return tmp_path_factory.mktemp("card")
-
-
-def paper(monkeypatch, folder, **more):
-    """A machine with a card, and that card."""
-    for name, module in fake_gpu.cards(folder, **more).items():
-        monkeypatch.setitem(sys.modules, name, module)
-    return device_named("gpu", 1)
 
 
 def paper_with_room(monkeypatch, folder, how):
@@ -240,36 +226,6 @@ def test_a_dataset_with_other_weights_is_not_read_again(sample, folder, monkeypa
     np.testing.assert_allclose(found[1], expected[1], rtol=1e-6, atol=1e-7 * np.abs(expected[1]).max())
 
 
-def test_without_a_card_the_processors_serve_and_gpu_is_refused(monkeypatch, tmp_path):
-    monkeypatch.setitem(sys.modules, "cupy", None)
-    assert device_named("auto", 3) == Cpu(3) and device_named("cpu", 2) == Cpu(2)
-    with pytest.raises(InputError, match="--device gpu: CuPy is not installed; .* or choose --device cpu"):
-        device_named("gpu", 1)
-    for name, module in fake_gpu.cards(tmp_path, count=0).items():
-        monkeypatch.setitem(sys.modules, name, module)
-    with pytest.raises(InputError, match="no card is here"):
-        device_named("gpu", 1)
-
-    def broken() -> int:
-        raise RuntimeError("cudaErrorInsufficientDriver: driver\nmore")
-
-    sys.modules["cupy"].cuda.runtime.getDeviceCount = broken
-    with pytest.raises(InputError, match=r"no card can be used \(cudaErrorInsufficientDriver: driver\); or"):
-        device_named("gpu", 1)
-    assert device_named("auto", 1).name == "cpu (1 thread)"
-    for name, module in fake_gpu.cards(tmp_path).items():
-        monkeypatch.setitem(sys.modules, name, module)
-    sys.modules["cupy"].RawModule = lambda code, options: broken()
-    with pytest.raises(InputError, match=r"the card's kernels cannot be compiled \(cudaErrorInsufficientDriver: driver\); or"):
-        device_named("gpu", 1)
-
-
-@needs_compiler
-def test_auto_takes_a_card_and_says_its_name(folder, monkeypatch):
-    paper(monkeypatch, folder)
-    assert device_named("auto", 1).name == "gpu (Paper 1)"
-
-
 @needs_compiler
 def test_the_benchmark_of_cards_runs(folder, monkeypatch, small_pgn):
     from tests.benchmarks import card as benchmark
@@ -281,44 +237,3 @@ def test_the_benchmark_of_cards_runs(folder, monkeypatch, small_pgn):
     found = {what: (measured, beside) for what, measured, _, _, beside in benchmark.main(6000)}
     assert float(found.pop(next(what for what in found if what.startswith("largest")))[0]) < 1e-6
     assert any("Newton fit" in what for what in found) and any("Paper 1" in what for what in found)
-
-
-def ptx_by_nvrtc(folder: Path) -> bytes:
-    """By the compiler that CuPy uses."""
-    found = importlib.util.find_spec("nvidia")  # a folder of each CUDA, or of each of its parts
-    files = [file for folder in (found.submodule_search_locations if found else ())
-             for file in sorted(Path(folder).glob("*/lib/libnvrtc.so*"))]
-    if not files:
-        pytest.skip("no NVRTC; pip install nvidia-cuda-nvrtc")
-    nvrtc, program = ctypes.CDLL(str(files[-1])), ctypes.c_void_p()
-    assert nvrtc.nvrtcCreateProgram(ctypes.byref(program), library.source().encode(), b"kernels.cu", 0, None, None) == 0
-    options = (ctypes.c_char_p * 2)(b"--gpu-architecture=compute_75", b"--std=c++17")
-    assert nvrtc.nvrtcCompileProgram(program, 2, options) == 0
-    size = ctypes.c_size_t()
-    nvrtc.nvrtcGetPTXSize(program, ctypes.byref(size))
-    text = ctypes.create_string_buffer(size.value)
-    nvrtc.nvrtcGetPTX(program, text)
-    return text.value
-
-
-def ptx_by_nvcc(folder: Path) -> bytes:
-    if tool("nvcc") is None:
-        pytest.skip("no nvcc; install the Debian package nvidia-cuda-toolkit")
-    (folder / "kernels.cu").write_text(library.source())
-    subprocess.run(["nvcc", "-ptx", "-arch=compute_75", "--std=c++17", "-o", folder / "kernels.ptx", folder / "kernels.cu"],
-                   check=True)
-    return (folder / "kernels.ptx").read_bytes()
-
-
-@pytest.mark.parametrize("compiled", [ptx_by_nvrtc, ptx_by_nvcc])
-def test_kernels_compile_for_a_card(tmp_path, compiled):
-    text = compiled(tmp_path)
-    assert all(f".entry {kernel}(".encode() in text for kernel in library.KERNELS)
-    # what a card does by itself: 64 bits in shared memory would be tried again until nobody came between
-    assert b"atom.shared.add.u32" in text and b"atom.shared.add.u64" not in text
-
-
-def test_what_is_asked_of_cupy_is_there():
-    cupy = pytest.importorskip("cupy", reason="no CuPy; pip install cupy-cuda13x")
-    names = (*fake_gpu.ON_CARD, "asarray", "asnumpy", "RawModule", "get_default_memory_pool")
-    assert [name for name in names if not hasattr(cupy, name)] == []
