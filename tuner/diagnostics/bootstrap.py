@@ -40,7 +40,7 @@ def bootstrap(result: FitResult, replicates: int, seed: int,
                 drawn.release()
             again = replace(problem, data=drawn, meter=type(problem.meter)())
             weights = newton(again, LearnerOptions(tolerance=TOLERANCE), Record(), result.weights, result.matrix)
-            found.append(result.gauge.restore(problem, weights))
+            found.append(result.null_space.restore(problem, weights))
             watch(done + 1)
     return np.std(found, axis=0, ddof=1)
 

@@ -1,4 +1,4 @@
-"""What games can teach, before anything is fitted: `tuner tune --dry-run`."""
+"""What games can retarget, before anything is fitted: `tuner tune --dry-run`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tuner.datasets.dataset import Dataset
 from tuner.datasets.split import split_games
 from tuner.diagnostics.findings import HALF, ratios_of
 from tuner.diagnostics.identifiability import identify
-from tuner.fit.null_space import find_gauge
+from tuner.fit.null_space import find_null_space
 from tuner.fit.options import DRAWS, FitOptions
 from tuner.fit.scale import fit_scale
 from tuner.fit.setup import make_problem
@@ -21,7 +21,7 @@ from tuner.statistics.intervals import quantile
 MOST = 8  # names told
 
 
-def foresee(data: Dataset, parameters: Parameters, options: FitOptions) -> dict:
+def dry_run_findings(data: Dataset, parameters: Parameters, options: FitOptions) -> dict:
     """As plain data: what is identified, and about how wide 95 % intervals would be without a prior.
 
     Errors are those of the starting values, by the games' own results: what a fit will find is not known yet.
@@ -33,11 +33,11 @@ def foresee(data: Dataset, parameters: Parameters, options: FitOptions) -> dict:
     if options.fit_scale and parameters.weights.any() and (scale := fit_scale(problem)):
         problem = make_problem(data, parameters, options, problem.games, scale.value)
     matrix = problem.gauss_newton(problem.start)
-    gauge = find_gauge(problem, matrix, data.layout.places)
-    found = standard_errors(problem, problem.start, matrix, gauge)
+    null_space = find_null_space(problem, matrix, data.layout.places)
+    found = standard_errors(problem, problem.start, matrix, null_space)
     reach = quantile(found.games) * found.standard_errors[:, :data.layout.size]
     return {"games": len(problem.games), "positions": problem.positions, "held_out_games": len(held),
-            **identify(problem, matrix, gauge, data.layout, parameters.stages),
+            **identify(problem, matrix, null_space, data.layout, parameters.stages),
             "expected": [{"parameter": place.path}
                          | {stage: _known(value) for stage, value in zip(parameters.stages, reach[:, place.first], strict=True)}
                          for place in data.layout.headline],
@@ -45,7 +45,7 @@ def foresee(data: Dataset, parameters: Parameters, options: FitOptions) -> dict:
             "median": _known(float(np.nanmedian(np.where(reach > 0, reach, np.nan)))) if (reach > 0).any() else None}
 
 
-def foresee_lines(found: dict) -> list[str]:
+def dry_run_lines(found: dict) -> list[str]:
     """For people."""
     lines = [f"{found['free']:,} numbers may move; the games tell {found['rank']:,} of them apart"]
     if found["never"]:

@@ -79,7 +79,7 @@ def findings(result: FitResult, plain: dict, summary: dict, layout: Layout,
     return {"result": plain, **{key: plain.get(key) for key in ("held_out_change", "ratios", "draws", "advice")},
             "calibration": {"results": _calibration(result, on_results or own),
                             "targets": _calibration(result, own) if on_results else None},
-            "identifiability": identify(result.problem, result.matrix, result.gauge, layout, stages),
+            "identifiability": identify(result.problem, result.matrix, result.null_space, layout, stages),
             "summary": {"results": summary["games_by_result"], "phases": summary["positions_by_phase"]}}
 
 
@@ -132,7 +132,7 @@ def advice(result: FitResult, change: dict | None, noise: float | None, method: 
             lines.append("the learned values predict the results of held-out games worse")
     if noise is not None and noise > NOISY and method == "logistic":
         lines.append(f"expect to lose a match: sampling noise alone moves evaluations by {noise:.0f} centipawns (standard "
-                     f"deviation), because the results of {games:,} games set {len(result.gauge.coordinates):,} weights; "
+                     f"deviation), because the results of {games:,} games set {len(result.null_space.coordinates):,} weights; "
                      "learn from searches (--method rootstrap), from more games, or with a narrower --prior")
     return lines
 

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.linalg import lapack, qr
 
 from tuner.fit.learners.newton import factorise, inverse_of
-from tuner.fit.null_space import Gauge
+from tuner.fit.null_space import NullSpace
 from tuner.fit.problem import Problem
 from tuner.parameters.layout import Layout, Place
 
@@ -24,26 +24,26 @@ def names_of(problem: Problem, layout: Layout, stages: tuple[str, ...]) -> list[
     return [label if len(stages) == 1 else f"{label} {stage}" for stage in stages for label in labels]
 
 
-def identify(problem: Problem, matrix: np.ndarray, gauge: Gauge, layout: Layout, stages: tuple[str, ...]) -> dict:
+def identify(problem: Problem, matrix: np.ndarray, null_space: NullSpace, layout: Layout, stages: tuple[str, ...]) -> dict:
     """As plain data: how many numbers are `free`, the `rank` of what the data tell of them, the `condition` of that, how many
     are `effective` numbers under the prior, `null_directions`, numbers that `never` or `rare`ly apply, `collinear` pairs.
 
     `matrix` is the Gauss-Newton matrix (d, d) per position. The condition is that of the matrix with a diagonal of ones.
     """
-    names, free = names_of(problem, layout, stages), gauge.coordinates
+    names, free = names_of(problem, layout, stages), null_space.coordinates
     part = matrix[np.ix_(free, free)]
     applies = _positions(problem)
     positions = applies.ravel()[free]
     precision = problem.precision.ravel()[free]
-    return {"free": len(free), "rank": len(free) - gauge.dimension, "condition": _condition(part, gauge),
+    return {"free": len(free), "rank": len(free) - null_space.dimension, "condition": _condition(part, null_space),
             "effective": float(_effective(part, precision)),
             "null_directions": [_described(direction, free, names, applies > 0, layout, stages)
-                                for direction in _directions(gauge, positions > 0)],
+                                for direction in _directions(null_space, positions > 0)],
             "never": [names[place] for place in free[positions == 0]],
             "rare": [{"parameter": names[free[i]], "positions": int(positions[i])} for i in np.argsort(positions, kind="stable")
                      if 0 < positions[i] < RARE],
             "collinear": [{"a": names[free[i]], "b": names[free[j]], "correlation": round(float(value), 4)}
-                          for i, j, value in _collinear(part, gauge, positions)]}
+                          for i, j, value in _collinear(part, null_space, positions)]}
 
 
 def _positions(problem: Problem) -> np.ndarray:
@@ -61,8 +61,8 @@ def _scaled(part: np.ndarray) -> np.ndarray:
     return part / np.outer(scale, scale)
 
 
-def _condition(part: np.ndarray, gauge: Gauge) -> float | None:
-    values = np.linalg.eigvalsh(_scaled(part))[gauge.dimension:]
+def _condition(part: np.ndarray, null_space: NullSpace) -> float | None:
+    values = np.linalg.eigvalsh(_scaled(part))[null_space.dimension:]
     return float(values[-1] / values[0]) if len(values) and values[0] > 0 else None
 
 
@@ -76,9 +76,9 @@ def _effective(part: np.ndarray, precision: np.ndarray) -> float:
     return np.trace(solved)
 
 
-def _directions(gauge: Gauge, applies: np.ndarray) -> list[np.ndarray]:
+def _directions(null_space: NullSpace, applies: np.ndarray) -> list[np.ndarray]:
     """The null directions among numbers that apply, each 1 in a number that the others do not have."""
-    basis = gauge.basis[applies]
+    basis = null_space.basis[applies]
     if not basis.size:
         return []
     # numbers that never apply are directions of their own; what is left of the others has the rest of the rank
@@ -121,15 +121,15 @@ def _of_place(place: Place, moved: np.ndarray, applies: np.ndarray, suffix: str)
     return labels if len(labels) <= 4 else [f"{len(labels)} numbers of {place.path}{suffix}"]
 
 
-def _collinear(part: np.ndarray, gauge: Gauge, positions: np.ndarray) -> list[tuple[int, int, float]]:
+def _collinear(part: np.ndarray, null_space: NullSpace, positions: np.ndarray) -> list[tuple[int, int, float]]:
     """Pairs whose estimates go together, the closest first; not of numbers that hardly ever apply."""
     chosen, factor, scale = factorise(part)
     if not len(chosen):
         return []
     covariance = np.zeros_like(part)
     covariance[np.ix_(chosen, chosen)] = inverse_of(chosen, factor, scale)
-    covariance = gauge.project(covariance)
-    covariance[(positions < RARE) | gauge.loose] = 0.0
+    covariance = null_space.project(covariance)
+    covariance[(positions < RARE) | null_space.loose] = 0.0
     spread = np.sqrt(np.maximum(np.diag(covariance), 0))
     known = np.flatnonzero(spread > 0)
     correlation = np.triu(covariance[np.ix_(known, known)] / np.outer(spread[known], spread[known]), 1)

@@ -23,7 +23,7 @@ class Interval(NamedTuple):
     high: float
 
 
-class Look(NamedTuple):
+class Predictions(NamedTuple):
     """Some positions: where they are (n,), their expected scores from 0 to 1 for the first player, and their losses."""
 
     place: np.ndarray
@@ -31,7 +31,7 @@ class Look(NamedTuple):
     loss: np.ndarray
 
 
-def looks(problem: Problem, weights: np.ndarray, games: np.ndarray) -> Iterator[Look]:
+def predictions(problem: Problem, weights: np.ndarray, games: np.ndarray) -> Iterator[Predictions]:
     """What the model says of the positions of some games, a block at a time."""
     part = problem.on(games)
     for piece in ahead(problem.data, part.ranges):
@@ -41,7 +41,7 @@ def looks(problem: Problem, weights: np.ndarray, games: np.ndarray) -> Iterator[
         outcome = problem.data.outcome[place].astype(float)
         objective, scale = problem.objective, problem.scale
         width = weights[:, -1] @ problem.shares[:, problem.data.phase[place]]  # of a draw, if the loss has such
-        yield Look(place, objective.expected_score(scale, evaluation, width),
+        yield Predictions(place, objective.expected_score(scale, evaluation, width),
                    objective.loss(scale, evaluation, width, outcome))
         problem.data.release()
 
@@ -66,9 +66,9 @@ def change_of_loss(problem: Problem, before: np.ndarray, after: np.ndarray) -> C
     games = some_games(problem)
     sums, counts = np.zeros((2, len(games))), np.diff(problem.data.first)[games].astype(float)
     starts = problem.data.first[games]
-    for both in zip(looks(problem, before, games), looks(problem, after, games), strict=True):
-        for line, look in zip(sums, both, strict=True):
-            np.add.at(line, np.searchsorted(starts, look.place, side="right") - 1, look.loss)
+    for both in zip(predictions(problem, before, games), predictions(problem, after, games), strict=True):
+        for line, part in zip(sums, both, strict=True):
+            np.add.at(line, np.searchsorted(starts, part.place, side="right") - 1, part.loss)
     difference = mean_of_clusters(*by_identity(problem.data.game[games], sums[1] - sums[0], counts))
     old, new = sums.sum(axis=1) / counts.sum()
     return Change(float(old), float(new), difference, len(games), int(counts.sum()))
@@ -95,8 +95,8 @@ def mean_of_clusters(sums: np.ndarray, counts: np.ndarray) -> Interval:
 def calibration(problem: Problem, weights: np.ndarray) -> list[dict]:
     """Predicted and actual scores of the first player, by bins of the predicted one that hold about as many positions."""
     games = some_games(problem)
-    found = list(looks(problem, weights, games))
-    place, score = (np.concatenate([getattr(look, name) for look in found]) for name in ("place", "score"))
+    found = list(predictions(problem, weights, games))
+    place, score = (np.concatenate([getattr(part, name) for part in found]) for name in ("place", "score"))
     actual = 0.5 + 0.5 * problem.data.outcome[place].astype(float)
     game = problem.data.game[games][np.searchsorted(problem.data.first[games], place, side="right") - 1]
     edges = np.quantile(score, np.linspace(0, 1, BINS + 1)[1:-1])

@@ -26,7 +26,7 @@ LOOSE = 1e-2  # of a direction of length 1: what moves less along it does so for
 
 
 @dataclass(frozen=True)
-class Gauge:
+class NullSpace:
     """A basis of the null directions (d, k), and how little each of the d free numbers should move along them.
 
     `coordinates` are the free numbers' places in the flattened (stages, columns + 1) weights. `loose` (d,) are those that
@@ -84,13 +84,13 @@ def null_basis(matrix: np.ndarray) -> np.ndarray:
     return basis
 
 
-def find_gauge(problem: Problem, matrix: np.ndarray, places: Sequence[Place]) -> Gauge:
+def find_null_space(problem: Problem, matrix: np.ndarray, places: Sequence[Place]) -> NullSpace:
     """The null directions of the Gauss-Newton matrix among the free numbers, and what holds them."""
     free = np.flatnonzero(problem.free.ravel())
     basis = null_basis(matrix[np.ix_(free, free)])
     means = _means(problem, places)[:, free]
     left = basis @ null_space(means @ basis) if basis.shape[1] else basis
-    return Gauge(free, basis, _importance(problem, places).ravel()[free], np.abs(left).max(axis=1, initial=0) > LOOSE)
+    return NullSpace(free, basis, _importance(problem, places).ravel()[free], np.abs(left).max(axis=1, initial=0) > LOOSE)
 
 
 def _means(problem: Problem, places: Sequence[Place]) -> np.ndarray:

@@ -14,7 +14,7 @@ from tuner.datasets.split import split_games
 from tuner.fit.learners import LEARNERS
 from tuner.fit.learners.base import Record, objective_gradient
 from tuner.fit.learners.newton import newton, newton_step
-from tuner.fit.null_space import find_gauge
+from tuner.fit.null_space import find_null_space
 from tuner.fit.options import DRAWS, FitOptions
 from tuner.fit.problem import Problem
 from tuner.fit.result import Convergence, FitResult, learned
@@ -58,14 +58,14 @@ def fit(data: Dataset, parameters: Parameters, options: FitOptions,
 
     matrix = problem.gauss_newton(weights)
     convergence = convergence_of(problem, weights, matrix)
-    gauge = find_gauge(problem, matrix, data.layout.places)
-    weights = gauge.restore(problem, weights)
-    uncertainty = standard_errors(problem, weights, matrix, gauge) if options.errors else None
+    null_space = find_null_space(problem, matrix, data.layout.places)
+    weights = null_space.restore(problem, weights)
+    uncertainty = standard_errors(problem, weights, matrix, null_space) if options.errors else None
     if problem.objective.widths and options.fit_scale:  # what a centipawn means to a reader without draws
         found = fit_scale(replace(problem, start=weights))
         scale = found.value if found else scale
-    return FitResult(learned(parameters, weights, uncertainty, scale), problem, held_out, weights, matrix, gauge, uncertainty,
-                     record.history, convergence)
+    return FitResult(learned(parameters, weights, uncertainty, scale), problem, held_out, weights, matrix, null_space,
+                     uncertainty, record.history, convergence)
 
 
 def convergence_of(problem: Problem, weights: np.ndarray, matrix: np.ndarray) -> Convergence:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tuner.fit.null_space import Gauge
+from tuner.fit.null_space import NullSpace
 from tuner.fit.problem import Problem
 from tuner.fit.standard_errors import Uncertainty
 from tuner.parameters.parameters import Parameters
@@ -35,7 +35,7 @@ class FitResult:
     held_out: Problem | None
     weights: np.ndarray
     matrix: np.ndarray
-    gauge: Gauge
+    null_space: NullSpace
     uncertainty: Uncertainty | None
     history: list[dict]
     convergence: Convergence
@@ -83,7 +83,7 @@ class FitResult:
 
     @property
     def null_directions(self) -> int:
-        return self.gauge.dimension
+        return self.null_space.dimension
 
     @cached_property
     def never_applied(self) -> int:

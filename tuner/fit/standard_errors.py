@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tuner.fit.learners.newton import factorise, inverse_of
-from tuner.fit.null_space import Gauge
+from tuner.fit.null_space import NullSpace
 from tuner.fit.problem import Problem
 from tuner.statistics.intervals import quantile
 
@@ -68,9 +68,9 @@ def ratios(found: Uncertainty, weights: np.ndarray, columns: list[int]) -> list[
     return lines
 
 
-def standard_errors(problem: Problem, weights: np.ndarray, matrix: np.ndarray, gauge: Gauge) -> Uncertainty:
+def standard_errors(problem: Problem, weights: np.ndarray, matrix: np.ndarray, null_space: NullSpace) -> Uncertainty:
     """Clustered standard errors at the optimum, from the Gauss-Newton matrix there."""
-    free = gauge.coordinates
+    free = null_space.coordinates
     n = problem.total_weight
     hessian = matrix[np.ix_(free, free)] * n
     hessian[np.diag_indices(len(free))] += problem.precision.ravel()[free] * n
@@ -86,15 +86,15 @@ def standard_errors(problem: Problem, weights: np.ndarray, matrix: np.ndarray, g
     def whole(part: np.ndarray) -> np.ndarray:
         found = np.zeros_like(meat)
         found[np.ix_(chosen, chosen)] = part
-        return gauge.project(found)
+        return null_space.project(found)
 
     covariance = sampling = whole(few * (inverse @ meat[np.ix_(chosen, chosen)] @ inverse))
     alone = _position_products(problem, weights)[np.ix_(free, free)]
     naive = whole(inverse @ alone[np.ix_(chosen, chosen)] @ inverse)
     if pull.any():
         covariance = sampling + few * whole((inverse * pull) @ inverse)
-    return Uncertainty(spread(problem, covariance, gauge), spread(problem, sampling, gauge), spread(problem, naive, gauge),
-                       covariance, sampling, free, names)
+    return Uncertainty(spread(problem, covariance, null_space), spread(problem, sampling, null_space),
+                       spread(problem, naive, null_space), covariance, sampling, free, names)
 
 
 def _position_products(problem: Problem, weights: np.ndarray) -> np.ndarray:
@@ -105,8 +105,8 @@ def _position_products(problem: Problem, weights: np.ndarray) -> np.ndarray:
     return found * (problem.total_weight / some.total_weight)
 
 
-def spread(problem: Problem, covariance: np.ndarray, gauge: Gauge) -> np.ndarray:
+def spread(problem: Problem, covariance: np.ndarray, null_space: NullSpace) -> np.ndarray:
     """Standard errors in the shape of the weights: NaN where nothing tells a number, 0 where it is fixed."""
     errors = np.zeros(problem.start.size)
-    errors[gauge.coordinates] = np.where(gauge.loose, np.nan, np.sqrt(np.maximum(np.diag(covariance), 0)))
+    errors[null_space.coordinates] = np.where(null_space.loose, np.nan, np.sqrt(np.maximum(np.diag(covariance), 0)))
     return errors.reshape(problem.start.shape)

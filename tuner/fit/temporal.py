@@ -17,7 +17,7 @@ from tuner.datasets.split import split_games
 from tuner.device.base import TemporalPasses
 from tuner.fit.learners.base import LearnerOptions, Record
 from tuner.fit.learners.rules import RULES
-from tuner.fit.null_space import Gauge, find_gauge
+from tuner.fit.null_space import NullSpace, find_null_space
 from tuner.fit.options import FitOptions
 from tuner.fit.problem import Problem
 from tuner.fit.result import Convergence, FitResult, learned
@@ -135,11 +135,12 @@ def fit_temporal(data: Dataset, extra: TemporalData, parameters: Parameters, opt
     weights = LEARNERS[options.learner](temporal, options.learning, record)
     convergence = convergence_of(temporal, weights)
     matrix = problem.gauss_newton(weights)
-    gauge = find_gauge(problem, matrix, data.layout.places)
-    weights = gauge.restore(problem, weights)
-    uncertainty = standard_errors(temporal, weights, gauge) if options.errors else None
+    null_space = find_null_space(problem, matrix, data.layout.places)
+    weights = null_space.restore(problem, weights)
+    uncertainty = standard_errors(temporal, weights, null_space) if options.errors else None
     return FitResult(learned(parameters, weights, uncertainty, parameters.scale), problem,
-                     problem.on(held) if len(held) else None, weights, matrix, gauge, uncertainty, record.history, convergence)
+                     problem.on(held) if len(held) else None, weights, matrix, null_space, uncertainty,
+                     record.history, convergence)
 
 
 def convergence_of(temporal: TemporalProblem, weights: np.ndarray) -> Convergence:
@@ -167,11 +168,11 @@ def _ridged(matrix: np.ndarray, problem: Problem, free: np.ndarray) -> np.ndarra
 LEARNERS = {"newton": newton, "adam": epochs("adam"), "sgd": epochs("sgd")}
 
 
-def standard_errors(temporal: TemporalProblem, weights: np.ndarray, gauge: Gauge) -> Uncertainty:
+def standard_errors(temporal: TemporalProblem, weights: np.ndarray, null_space: NullSpace) -> Uncertainty:
     """Clustered by game: V = A^-1 (sum of u u') A'^-1 G / (G - 1), u the scores of whole games; naive ones take each
     position's score for independent. A prior adds as in `tuner.fit.standard_errors`."""
     problem, games = temporal.problem, temporal.games
-    free = gauge.coordinates
+    free = null_space.coordinates
     total = _positions(games)
     matrix = temporal.matrix(weights, games, exact=True)[np.ix_(free, free)] * total
     matrix[np.diag_indices(len(free))] += problem.precision.ravel()[free] * total
@@ -185,10 +186,10 @@ def standard_errors(temporal: TemporalProblem, weights: np.ndarray, gauge: Gauge
     # positions as if each were a game: the sum of (c dv/de)^2 x x'
     alone = temporal.passes.squares(weights)[np.ix_(free, free)]
     inverse = _factorised(matrix)(np.eye(len(free)))
-    sampling, naive = (gauge.project(inverse @ middle @ inverse.T) for middle in (meat, alone))
-    covariance = sampling + gauge.project((inverse * pull) @ inverse.T) if pull.any() else sampling
-    return Uncertainty(spread(problem, covariance, gauge), spread(problem, sampling, gauge), spread(problem, naive, gauge),
-                       covariance, sampling, free, names)
+    sampling, naive = (null_space.project(inverse @ middle @ inverse.T) for middle in (meat, alone))
+    covariance = sampling + null_space.project((inverse * pull) @ inverse.T) if pull.any() else sampling
+    return Uncertainty(spread(problem, covariance, null_space), spread(problem, sampling, null_space),
+                       spread(problem, naive, null_space), covariance, sampling, free, names)
 
 
 def _positions(games: np.ndarray) -> int:

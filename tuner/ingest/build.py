@@ -110,10 +110,10 @@ def count_positions(engine: Engine, sources: Sequence[str], options: ReadOptions
 
 def build(engine: Engine, sources: Sequence[str], target: Path, options: ReadOptions, quiescence: Parameters | None,
           note: Callable[[str], None], progress: Callable[[ReadReport], None] = lambda report: None,
-          teach: Callable[[PositionBatch], PositionBatch] | None = None) -> tuple[Dataset, BuildReport]:
+          retarget: Callable[[PositionBatch], PositionBatch] | None = None) -> tuple[Dataset, BuildReport]:
     """Read games into a new dataset at `target`; returns it and what became of the games.
 
-    `quiescence` are the parameters for quiet and resolved positions; None if none are asked for. `teach` puts other targets
+    `quiescence` are the parameters for quiet and resolved positions; None if none are asked for. `retarget` puts other targets
     in place of the outcomes. InputError if no position is left.
     """
     options, packed = prepared(engine, options, quiescence)
@@ -123,7 +123,7 @@ def build(engine: Engine, sources: Sequence[str], target: Path, options: ReadOpt
         last = None
         for source, read in batches(engine.game, sources, options, report, note):
             for batch in read:
-                batch = teach(batch) if teach else batch
+                batch = retarget(batch) if retarget else batch
                 try:
                     rows = counter.count(batch.positions)
                 except OverflowError as problem:

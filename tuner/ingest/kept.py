@@ -10,7 +10,7 @@ import numpy as np
 
 from games.record import PositionBatch
 from tuner.datasets.array_files import ArrayWriter
-from tuner.ingest.search_targets import Teach
+from tuner.ingest.search_targets import Retarget
 
 RESULTS, POSITIONS = "results.npy", "positions.npy"
 
@@ -22,14 +22,14 @@ class Kept:
     files in the folder, in the order of the dataset's positions.
     """
 
-    def __init__(self, folder: Path, teach: Teach | None, words: int | None) -> None:
-        self._folder, self._teach, self._words = folder, teach, words
+    def __init__(self, folder: Path, retarget: Retarget | None, words: int | None) -> None:
+        self._folder, self._retarget, self._words = folder, retarget, words
         self._results = ArrayWriter(folder / RESULTS, np.float32)
         self._positions = ArrayWriter(folder / POSITIONS, np.uint64) if words else None
 
     def __call__(self, batch: PositionBatch) -> PositionBatch:
         self._results.append(batch.outcomes)
-        batch = self._teach(batch) if self._teach else batch
+        batch = self._retarget(batch) if self._retarget else batch
         if self._positions:
             self._positions.append(batch.positions.ravel())
         return batch

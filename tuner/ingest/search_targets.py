@@ -21,7 +21,7 @@ from tuner.parallel import Threads
 from tuner.parameters.parameters import Parameters
 
 MEGABYTES = 1
-Teach = Callable[[PositionBatch], PositionBatch]
+Retarget = Callable[[PositionBatch], PositionBatch]
 Searched = Callable[[], None]  # called after each position, from the thread that searched it
 
 
@@ -82,9 +82,9 @@ class Leaves:
     Without a search (`depth` 0) the positions stay what they are.
     """
 
-    def __init__(self, engine: Engine, parameters: Parameters, depth: int, trace: float, workers: int,
+    def __init__(self, engine: Engine, parameters: Parameters, depth: int, lambda_: float, workers: int,
                  searched: Searched = lambda: None) -> None:
-        self._engine, self._parameters, self._trace = engine, parameters, trace
+        self._engine, self._parameters, self._lambda = engine, parameters, lambda_
         self._limits = Limits(depth=depth)
         self._decay: list[np.ndarray] = []
         self._known: list[np.ndarray] = []
@@ -94,7 +94,7 @@ class Leaves:
         ends = np.append(batch.first[1:], len(batch.positions))
         for begin, end in zip(batch.first, ends, strict=True):
             if begin < end:
-                self._decay.append(decays(self._trace, self._engine.game.plies(batch.positions[begin:end])))
+                self._decay.append(decays(self._lambda, self._engine.game.plies(batch.positions[begin:end])))
         if self._searchers is None:
             self._known.append(np.full(len(batch.positions), np.nan))
             return batch
@@ -114,19 +114,19 @@ class Leaves:
         return TemporalData(np.concatenate(self._decay), np.concatenate(self._known))
 
 
-def taught(engine: Engine, values: Callable[[PositionBatch], np.ndarray], trace: float) -> Teach:
+def retarget_by_search(engine: Engine, values: Callable[[PositionBatch], np.ndarray], lambda_: float) -> Retarget:
     """A function from a batch to the same with lambda-returns in place of outcomes."""
 
-    def teach(batch: PositionBatch) -> PositionBatch:
-        found = values(batch) if trace < 1 else batch.outcomes.astype(float)
+    def retarget(batch: PositionBatch) -> PositionBatch:
+        found = values(batch) if lambda_ < 1 else batch.outcomes.astype(float)
         targets = found.copy()
         ends = np.append(batch.first[1:], len(found))
         for begin, end in zip(batch.first, ends, strict=True):
-            if trace > 0 and begin < end:
+            if lambda_ > 0 and begin < end:
                 part, plies = found[begin:end], engine.game.plies(batch.positions[begin:end])
-                decay = decays(trace, plies)
+                decay = decays(lambda_, plies)
                 # a search speaks for the plies up to the next position, what comes behind it has the rest of the weight
                 targets[begin:end] += decay * errors(differences(part, float(batch.outcomes[begin])), decay)
         return replace(batch, outcomes=targets.astype(np.float32))
 
-    return teach
+    return retarget

@@ -15,26 +15,26 @@ from tuner.datasets.merge import merge
 from tuner.datasets.reader import open_dataset
 from tuner.engine.engine import Engine
 from tuner.ingest.build import build
-from tuner.ingest.search_targets import Teach
+from tuner.ingest.search_targets import Retarget
 from tuner.parameters.parameters import Parameters
 
 
 def dataset_of(engine: Engine, sources: Sequence[str], folder: Path, options: ReadOptions,
                quiescence: Parameters | None, note: Callable[[str], None],
-               progress: Callable[[ReadReport], None], teach: Teach | None = None) -> tuple[Dataset, ReadReport | None]:
+               progress: Callable[[ReadReport], None], retarget: Retarget | None = None) -> tuple[Dataset, ReadReport | None]:
     """The dataset of these sources, made in `folder` where it is not one already; and what became of the games read.
 
-    `teach` puts other targets in place of outcomes, for which it has to see the positions.
+    `retarget` puts other targets in place of outcomes, for which it has to see the positions.
     """
     ready = [source for source in sources if source != "-" and is_dataset(source)]
-    if teach and ready:
+    if retarget and ready:
         raise InputError(f"{ready[0]}: a dataset holds counts, not positions that could be searched; name the games, or learn "
                          "from the results with --method logistic")
     files = [source for source in sources if source not in ready]
     datasets = [checked(open_dataset(path), engine) for path in ready]
     report = None
     if files:
-        built, whole = build(engine, files, folder / "games", options, quiescence, note, progress, teach)
+        built, whole = build(engine, files, folder / "games", options, quiescence, note, progress, retarget)
         datasets.append(built)
         report = whole.total
     if len(datasets) == 1:

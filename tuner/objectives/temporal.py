@@ -40,9 +40,9 @@ def errors(d: np.ndarray, decay: np.ndarray | float) -> np.ndarray:
     return np.array(c)
 
 
-def decays(trace: float, plies: np.ndarray) -> np.ndarray:
+def decays(lambda_: float, plies: np.ndarray) -> np.ndarray:
     """lambda^(plies between each position and the next) for positions at these plies (n,); the last is not used."""
-    return trace ** np.diff(plies, append=plies[-1:] + 1).astype(float)
+    return lambda_ ** np.diff(plies, append=plies[-1:] + 1).astype(float)
 
 
 def unpredicted_blunders(d: np.ndarray, predicted: np.ndarray) -> np.ndarray:

@@ -34,7 +34,7 @@ class Lesson(NamedTuple):
     episode: Episode
     known: np.ndarray
     scale: float
-    trace: float  # lambda, per ply
+    lambda_: float  # lambda, per ply
     gated: bool = False  # rootstrap, treestrap: learn from quiet positions alone
     blunders: bool = True  # learn from an opponent's unpredicted mistakes
 
@@ -51,7 +51,7 @@ def returns(lesson: Lesson, values: np.ndarray) -> np.ndarray:
     """TD(lambda) errors c (m,) of values (m,) at the positions searched."""
     episode = lesson.episode
     d = differences(values, episode.outcome)
-    decay = decays(lesson.trace, episode.ply)
+    decay = decays(lesson.lambda_, episode.ply)
     if episode.seat is not None and not lesson.blunders:
         own = 1 - 2 * episode.seat
         d = own * unpredicted_blunders(own * d, episode.predicted)
@@ -72,7 +72,7 @@ def _td_leaf(lesson: Lesson, values: np.ndarray) -> np.ndarray:
 def _rootstrap(lesson: Lesson, values: np.ndarray) -> np.ndarray:
     episode = lesson.episode
     searched = np.where(np.isnan(lesson.known), np.tanh(lesson.scale * episode.scores), lesson.known)
-    targets = searched + lesson.trace * returns(lesson, searched)
+    targets = searched + lesson.lambda_ * returns(lesson, searched)
     quiet = episode.tree.quiet if lesson.gated else True
     return np.where(quiet, targets - values, 0.0)
 

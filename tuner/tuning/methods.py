@@ -25,7 +25,7 @@ from tuner.fit.options import DRAWS
 from tuner.fit.result import FitResult
 from tuner.fit.temporal import LEARNERS as TEMPORAL
 from tuner.ingest.build import expand
-from tuner.ingest.search_targets import Leaves, Searched, Teach, search_values, taught
+from tuner.ingest.search_targets import Leaves, Retarget, Searched, retarget_by_search, search_values
 from tuner.io.files import QUIESCENCE
 from tuner.objectives.table import DRAW_MODELS
 from tuner.parameters.parameters import Parameters
@@ -41,24 +41,24 @@ SOME = 50_000  # positions that tell how far values have moved
 class Method:
     """What a method of `tuner tune` uses of the options that not all methods use.
 
-    `trace` is its own lambda and `rounds` its number of searches, None where it has none; `searches`: it searches positions;
-    `temporal`: it solves TD(lambda) rather than a regression; `positions` replaces what is read by default.
+    `lambda_` and `rounds` (of searching) are its defaults, None if it does not use them; `searches`: it searches positions;
+    `temporal`: it solves TD(lambda) rather than a regression; `positions` are those read by default.
     """
 
     learners: tuple[str, ...] = tuple(LEARNERS)
     searches: bool = False
     temporal: bool = False
-    trace: float | None = None
+    lambda_: float | None = None
     rounds: int | None = None
     positions: str = "auto"
 
 
 METHODS = {
     "logistic": Method(),
-    "rootstrap": Method(searches=True, trace=0.0, rounds=1),
-    "td": Method(tuple(TEMPORAL), temporal=True, trace=0.7),
+    "rootstrap": Method(searches=True, lambda_=0.0, rounds=1),
+    "td": Method(tuple(TEMPORAL), temporal=True, lambda_=0.7),
     # leaves are quiet, whatever the positions are
-    "td-leaf": Method(tuple(TEMPORAL), searches=True, temporal=True, trace=0.7, rounds=3, positions="all"),
+    "td-leaf": Method(tuple(TEMPORAL), searches=True, temporal=True, lambda_=0.7, rounds=3, positions="all"),
 }
 
 
@@ -82,7 +82,7 @@ def resolved(options: TuneOptions, game: Game, parameters: Parameters, sources: 
     return replace(
         options, method=name, reading=reading, per_game=reading.per_game or None, quiescence=options.quiescence or QUIESCENCE,
         depth=(options.depth or SEARCH_DEPTH) if method.searches else None,
-        trace=method.trace if options.trace is None else options.trace, rounds=options.rounds or method.rounds,
+        lambda_=method.lambda_ if options.lambda_ is None else options.lambda_, rounds=options.rounds or method.rounds,
         device="gpu" if gpu else "cpu", no_gpu=no_gpu, loss=options.loss or "cross-entropy",
         step=STEPS.get(options.gradient) if options.step is None else options.step,
         prior=SEARCH_TRUST if name == "rootstrap" and options.prior == "auto" else options.prior)
@@ -96,8 +96,8 @@ def _unused(options: TuneOptions, name: str, method: Method, sources: Sequence[s
     if not method.searches:
         yield f"--depth {options.depth}", options.depth is not None, f"{said} searches nothing"
         yield f"--rounds {options.rounds}", options.rounds is not None, f"{said} searches nothing"
-    if method.trace is None:
-        yield f"--lambda {options.trace}", options.trace is not None, f"{said} learns from results alone, which is lambda 1"
+    if method.lambda_ is None:
+        yield f"--lambda {options.lambda_}", options.lambda_ is not None, f"{said} learns from results alone, which is lambda 1"
     if method.temporal:
         yield f"--loss {options.loss}", options.loss is not None, f"{said} solves an equation instead of minimising a loss"
         yield f"--bootstrap {options.bootstrap}", bool(options.bootstrap), f"{said} is not fitted by regression"
@@ -165,12 +165,13 @@ def require_possible(options: TuneOptions, name: str, method: Method, game: Game
             raise InputError(f"{said}: learns from games as a whole; leave out --per-game and --duplicates positions")
 
 
-def teacher_of(engine: Engine, parameters: Parameters, options: TuneOptions, searched: Searched) -> Teach | None:
+def retarget_of(engine: Engine, parameters: Parameters, options: TuneOptions, searched: Searched) -> Retarget | None:
     """What stands between the games and the dataset; `searched` is called after each search."""
     if METHODS[options.method].temporal:
-        return Leaves(engine, parameters, options.depth or 0, options.trace, options.workers, searched)
+        return Leaves(engine, parameters, options.depth or 0, options.lambda_, options.workers, searched)
     if METHODS[options.method].searches:
-        return taught(engine, search_values(engine, parameters, options.depth, options.workers, searched), options.trace)
+        values = search_values(engine, parameters, options.depth, options.workers, searched)
+        return retarget_by_search(engine, values, options.lambda_)
     return None
 
 

@@ -26,7 +26,7 @@ class TuneOptions:
     method: str = "auto"
     depth: int | None = None
     per_game: int | None = None
-    trace: float | None = None
+    lambda_: float | None = None
     rounds: int | None = None
     workers: int = 1
     device: str = "auto"

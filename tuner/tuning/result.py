@@ -40,7 +40,7 @@ def describe(start: str, output: Path, data: Dataset, options: TuneOptions, resu
     on_own = held_out_change(result)
     change = held_out_results(result, on_results) if on_results else on_own
     noise = evaluation_noise(result) if options.gradient == "analytic" else None
-    used = {"depth": options.depth, "lambda": options.trace, "gradient": options.gradient, "step": options.step}
+    used = {"depth": options.depth, "lambda": options.lambda_, "gradient": options.gradient, "step": options.step}
     return {
         "command": command, "version": __version__, "seed": options.seed, "start": str(start),
         "output": str(output), **({"run": str(options.run)} if options.run else {}),

@@ -22,7 +22,7 @@ from tuner.device.base import Device
 from tuner.device.choose import device_named
 from tuner.device.differences.device import by_differences
 from tuner.diagnostics.bootstrap import checked_errors
-from tuner.diagnostics.dry_run import foresee
+from tuner.diagnostics.dry_run import dry_run_findings
 from tuner.diagnostics.findings import findings, results_problems
 from tuner.diagnostics.misjudged import misjudged
 from tuner.engine.engine import Engine
@@ -34,7 +34,7 @@ from tuner.fit.result import FitResult
 from tuner.fit.temporal import fit_temporal
 from tuner.ingest.build import count_positions
 from tuner.ingest.kept import Kept
-from tuner.ingest.search_targets import Leaves, Teach
+from tuner.ingest.search_targets import Leaves, Retarget
 from tuner.ingest.sources import dataset_of, require_learnable
 from tuner.io.files import LEARNED, replace_file, require_writable
 from tuner.io.progress import Display
@@ -42,7 +42,7 @@ from tuner.io.run_folder import new_folder
 from tuner.parameters.parameters import Parameters, untapered
 from tuner.parameters.writer import write_parameters
 from tuner.statistics.intervals import FEW_GAMES
-from tuner.tuning.methods import resolved, teacher_of, value_change
+from tuner.tuning.methods import resolved, retarget_of, value_change
 from tuner.tuning.options import TuneOptions
 from tuner.tuning.result import describe, report_line
 
@@ -99,19 +99,19 @@ def tune(start: str, sources: Sequence[str], output: Path, options: TuneOptions,
 
 
 def dry_run(start: str, sources: Sequence[str], options: TuneOptions, display: Display) -> dict:
-    """What the games can teach, as plain data; nothing is fitted, and nothing searched."""
+    """What the games can retarget, as plain data; nothing is fitted, and nothing searched."""
     with _folder(options.run) as folder:
         display.begin("starting")
         engine, parameters = _started(start, options)
         method = resolved(options, engine.game, parameters, sources).method  # what would be refused is refused now
-        options = resolved(replace(options, method="logistic", depth=None, trace=None, rounds=None, bootstrap=0,
+        options = resolved(replace(options, method="logistic", depth=None, lambda_=None, rounds=None, bootstrap=0,
                                    gradient="analytic", step=None), engine.game, parameters, sources)
         require_linear(engine, options)
         display.begin("reading")
         read = _read(engine, sources, folder, options, None, display.note, display.reading)
-        _tell(read, engine, options, display, None)
+        _report_reading(read, engine, options, display, None)
         display.begin("judging")
-        return {"method": method, **foresee(read.data, parameters, options.fitting())}
+        return {"method": method, **dry_run_findings(read.data, parameters, options.fitting())}
 
 
 def require_linear(engine: Engine, options: TuneOptions) -> None:
@@ -155,18 +155,18 @@ def _rounds(engine: Engine, parameters: Parameters, sources: Sequence[str], fold
         first = searching is parameters
         if searches:
             display.begin("searching" if first else "searching again", total)
-        teach = teacher_of(engine, searching, options, display.searched)
-        read = _read(engine, sources, folder, options, teach, note, _nothing if searches else display.reading)
+        retarget = retarget_of(engine, searching, options, display.searched)
+        read = _read(engine, sources, folder, options, retarget, note, _nothing if searches else display.reading)
         note = _nothing
         if first:
-            summary = _tell(read, engine, options, display, _method_line(options))
+            summary = _report_reading(read, engine, options, display, _method_line(options))
         fitting = replace(options.fitting(_device(engine, read, options)), progress=display.passing)
         if first:
             options = _with_width(read.data, parameters, engine, options, fitting, display)
             fitting = replace(fitting, prior=options.prior)
         display.begin("learning", options.iterations)
-        if isinstance(teach, Leaves):
-            result = fit_temporal(read.data, teach.data, parameters, fitting, display.learning)
+        if isinstance(retarget, Leaves):
+            result = fit_temporal(read.data, retarget.data, parameters, fitting, display.learning)
         else:
             # each round of searching is trusted so far round the values that it was made with
             start = searching if options.method == "rootstrap" else parameters
@@ -190,11 +190,11 @@ def _device(engine: Engine, read: Read, options: TuneOptions) -> Device:
     return by_differences(engine, read.positions, options.step, options.gradient == "central-difference", options.workers)
 
 
-def _read(engine: Engine, sources: Sequence[str], folder: Path, options: TuneOptions, teach: Teach | None,
+def _read(engine: Engine, sources: Sequence[str], folder: Path, options: TuneOptions, retarget: Retarget | None,
           note: Callable[[str], None], progress: Callable[[ReadReport], None]) -> Read:
     """The dataset of the sources, and what became of their games."""
     again = options.gradient != "analytic"
-    kept = Kept(folder, teach, engine.game.words if again else None) if teach or again else None
+    kept = Kept(folder, retarget, engine.game.words if again else None) if retarget or again else None
     with kept or contextlib.nullcontext():
         data, report = dataset_of(engine, sources, folder, options.reading, quiescence_of(engine, options.quiescence), note,
                                   progress, kept)
@@ -221,15 +221,15 @@ def _with_width(data: Dataset, start: Parameters, engine: Engine, options: TuneO
 def _method_line(options: TuneOptions) -> str:
     """How the weights are learned."""
     if options.method == "rootstrap":
-        return (f"rootstrap, lambda {options.trace:g}: learns from searches of the positions, depth {options.depth}; "
+        return (f"rootstrap, lambda {options.lambda_:g}: learns from searches of the positions, depth {options.depth}; "
                 "--method logistic learns from the results alone")
     if options.method == "logistic":
         return "logistic: learns from the results alone"
     searched = f", at the leaves of searches of depth {options.depth}" if options.depth else ""
-    return f"{options.method}, lambda {options.trace:g}: learns from temporal differences{searched}"
+    return f"{options.method}, lambda {options.lambda_:g}: learns from temporal differences{searched}"
 
 
-def _tell(read: Read, engine: Engine, options: TuneOptions, display: Display, how: str | None) -> dict:
+def _report_reading(read: Read, engine: Engine, options: TuneOptions, display: Display, how: str | None) -> dict:
     """Say what was read and `how` it will be learned from, if it will; returns the summary of the dataset, with the results of
     games for outcomes."""
     for line in filter(None, (read.line, how)):
@@ -271,7 +271,8 @@ def _write_run(run: Path, plain: dict, options: TuneOptions, result: FitResult, 
                found: dict) -> None:
     import yaml
 
-    settings = {key: str(value) if isinstance(value, Path) else list(value) if isinstance(value, tuple) else value
+    settings = {"trace" if key == "lambda_" else key:  # the key that readers of runs know
+                str(value) if isinstance(value, Path) else list(value) if isinstance(value, tuple) else value
                 for key, value in asdict(options).items()}
     settings["reading"].pop("evaluation")
     config = {"command": plain["command"], "version": __version__, "start": plain["start"], "data": plain["data"],

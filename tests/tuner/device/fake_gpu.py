@@ -15,15 +15,15 @@ from tests.tools import tool
 from tuner.device.choose import device_named
 from tuner.device.gpu.library import KERNELS
 
-HEADER = Path(__file__).with_name("card.h")
+HEADER = Path(__file__).with_name("fake_gpu.h")
 COMPILER = tool("g++", "c++")
 needs_compiler = pytest.mark.skipif(COMPILER is None, reason="no C++ compiler; install the Debian package g++")
 KINDS = {np.int32: ctypes.c_int, np.int64: ctypes.c_longlong, np.float64: ctypes.c_double}
-ON_CARD = ("arange", "argsort", "cumsum", "empty", "flatnonzero", "isnan", "ones", "searchsorted", "sort", "sqrt",
+ON_GPU = ("arange", "argsort", "cumsum", "empty", "flatnonzero", "isnan", "ones", "searchsorted", "sort", "sqrt",
            "stack", "take", "tanh", "where", "zeros")
 
 
-class CardArray(np.ndarray):
+class GpuArray(np.ndarray):
     """An array that can be filled from memory, as CuPy's."""
 
     def set(self, values: np.ndarray, stream=None) -> None:
@@ -68,7 +68,7 @@ def backwards(code: str, whether: bool) -> None:
     ctypes.c_int.in_dll(built[code], "backwards").value = whether
 
 
-def cards(folder: Path, free: int = 1 << 33, count: int = 1, shared: int = 99 << 10) -> dict[str, ModuleType]:
+def modules(folder: Path, free: int = 1 << 33, count: int = 1, shared: int = 99 << 10) -> dict[str, ModuleType]:
     """Modules `cupy` and `cupyx` for a machine with so many cards, so much free memory, and shared memory for a block."""
     cupy, cupyx = ModuleType("cupy"), ModuleType("cupyx")
 
@@ -76,9 +76,9 @@ def cards(folder: Path, free: int = 1 << 33, count: int = 1, shared: int = 99 <<
         library = build(folder, code)
         return SimpleNamespace(get_function=lambda name: Kernel(library, name))
 
-    for name in ON_CARD:
+    for name in ON_GPU:
         setattr(cupy, name, getattr(np, name))
-    cupy.empty = lambda size, kind=np.float64: np.empty(size, kind).view(CardArray)
+    cupy.empty = lambda size, kind=np.float64: np.empty(size, kind).view(GpuArray)
     cupy.asarray, cupy.asnumpy = (lambda values: np.array(values, order="C")), np.array
     cupy.RawModule = raw_module
     cupy.cuda = SimpleNamespace(
@@ -94,6 +94,6 @@ def cards(folder: Path, free: int = 1 << 33, count: int = 1, shared: int = 99 <<
 
 def paper(monkeypatch, folder, **more):
     """A machine with a card, and that card."""
-    for name, module in cards(folder, **more).items():
+    for name, module in modules(folder, **more).items():
         monkeypatch.setitem(sys.modules, name, module)
     return device_named("gpu", 1)

@@ -18,7 +18,7 @@ def test_without_a_card_the_processors_serve_and_gpu_is_refused(monkeypatch, tmp
     assert device_named("auto", 3) == Cpu(3) and device_named("cpu", 2) == Cpu(2)
     with pytest.raises(InputError, match="--device gpu: CuPy is not installed; .* or choose --device cpu"):
         device_named("gpu", 1)
-    for name, module in fake_gpu.cards(tmp_path, count=0).items():
+    for name, module in fake_gpu.modules(tmp_path, count=0).items():
         monkeypatch.setitem(sys.modules, name, module)
     with pytest.raises(InputError, match="no card is here"):
         device_named("gpu", 1)
@@ -30,7 +30,7 @@ def test_without_a_card_the_processors_serve_and_gpu_is_refused(monkeypatch, tmp
     with pytest.raises(InputError, match=r"no card can be used \(cudaErrorInsufficientDriver: driver\); or"):
         device_named("gpu", 1)
     assert device_named("auto", 1).name == "cpu (1 thread)"
-    for name, module in fake_gpu.cards(tmp_path).items():
+    for name, module in fake_gpu.modules(tmp_path).items():
         monkeypatch.setitem(sys.modules, name, module)
     sys.modules["cupy"].RawModule = lambda code, options: broken()
     with pytest.raises(InputError, match=r"the card's kernels cannot be compiled \(cudaErrorInsufficientDriver: driver\); or"):

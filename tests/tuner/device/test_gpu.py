@@ -19,7 +19,7 @@ from tuner.device.gpu import chunks, library, sums
 from tuner.device.gpu import temporal as gpu_temporal
 from tuner.device.gpu.chunk import arranged
 from tuner.fit.learners.base import LearnerOptions, Record
-from tuner.fit.null_space import find_gauge
+from tuner.fit.null_space import find_null_space
 from tuner.fit.standard_errors import standard_errors
 from tuner.fit.temporal import newton as temporal_newton
 from tuner.objectives.table import OBJECTIVES
@@ -43,7 +43,7 @@ def sample(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    return tmp_path_factory.mktemp("card")
+    return tmp_path_factory.mktemp("gpu")
 
 
 def paper_with_room(monkeypatch, folder, how):
@@ -77,22 +77,22 @@ def problem_on(sample, objective: str, stages: int, device):
 @HOWS
 def test_sums_are_those_of_the_processors(sample, folder, monkeypatch, objective, stages, how):
     device, made = paper_with_room(monkeypatch, folder, how)
-    on_card, here = (problem_on(sample, objective, stages, which) for which in (device, Cpu()))
+    on_gpu, here = (problem_on(sample, objective, stages, which) for which in (device, Cpu()))
     weights = np.random.default_rng(2).normal(0, 80, here.start.shape)
     weights[:, COLUMNS + 1:] = np.abs(weights[:, COLUMNS + 1:]) + 20
     ranges, few = np.array([[3, 40], [41, 700], [900, here.positions - 5]]), np.array([[3, 5], [6, 40]])
     for chosen in (None, ranges, few):
-        (loss, gradient), (expected_loss, expected) = (problem.loss_gradient(weights, chosen) for problem in (on_card, here))
+        (loss, gradient), (expected_loss, expected) = (problem.loss_gradient(weights, chosen) for problem in (on_gpu, here))
         assert loss == pytest.approx(expected_loss, rel=1e-9)
         np.testing.assert_allclose(gradient, expected, rtol=1e-6, atol=1e-7 * np.abs(expected).max())
-        np.testing.assert_allclose(on_card.gauss_newton(weights, chosen), here.gauss_newton(weights, chosen), rtol=1e-9,
+        np.testing.assert_allclose(on_gpu.gauss_newton(weights, chosen), here.gauss_newton(weights, chosen), rtol=1e-9,
                                    atol=1e-20)
     some = np.array([0, 2, here.start.size - 1])
     (found, groups), (wanted, names) = (problem.device.score_products(problem.model, weights, some)
-                                        for problem in (on_card, here))
+                                        for problem in (on_gpu, here))
     np.testing.assert_allclose(found, wanted, rtol=1e-9)
     assert groups == names == 118
-    np.testing.assert_allclose(*(problem.device.score_squares(problem.model, weights) for problem in (on_card, here)), rtol=1e-9)
+    np.testing.assert_allclose(*(problem.device.score_squares(problem.model, weights) for problem in (on_gpu, here)), rtol=1e-9)
     assert as_it_should_stay(made, how)
 
 
@@ -146,33 +146,33 @@ def test_standard_errors_too(sample, folder, monkeypatch):
         problem = problem_on(sample, "cross-entropy", 2, which)
         weights, _ = learn(problem, tolerance=1e-13)
         matrix = problem.gauss_newton(weights)
-        errors.append(standard_errors(problem, weights, matrix, find_gauge(problem, matrix, sample.layout.places)))
+        errors.append(standard_errors(problem, weights, matrix, find_null_space(problem, matrix, sample.layout.places)))
     np.testing.assert_allclose(errors[0].standard_errors, errors[1].standard_errors, rtol=1e-6)
     np.testing.assert_allclose(errors[0].naive, errors[1].naive, rtol=1e-6)
 
 
 @needs_compiler
 @HOWS
-@pytest.mark.parametrize("trace", [0.0, 0.7, 1.0])
-def test_temporal_differences_too(tmp_path, folder, monkeypatch, trace, how):
+@pytest.mark.parametrize("lambda_", [0.0, 0.7, 1.0])
+def test_temporal_differences_too(tmp_path, folder, monkeypatch, lambda_, how):
     device, made = paper_with_room(monkeypatch, folder, how)
-    _, given = walk(tmp_path, trace, known=0.1)
-    on_card, here = (replace(given, problem=replace(given.problem, device=which)) for which in (device, Cpu(2)))
+    _, given = walk(tmp_path, lambda_, known=0.1)
+    on_gpu, here = (replace(given, problem=replace(given.problem, device=which)) for which in (device, Cpu(2)))
     weights = np.random.default_rng(2).normal(0, 40, given.problem.start.shape)
     for games in (here.games, here.games[1::3]):
-        (found, squares), (expected, wanted) = (problem.passes.equation(weights, games) for problem in (on_card, here))
+        (found, squares), (expected, wanted) = (problem.passes.equation(weights, games) for problem in (on_gpu, here))
         np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9 * np.abs(expected).max())
         assert squares == pytest.approx(wanted, rel=1e-12)
         for exact in (True, False):
-            found, expected = (problem.passes.matrix(weights, games, exact) for problem in (on_card, here))
+            found, expected = (problem.passes.matrix(weights, games, exact) for problem in (on_gpu, here))
             np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12 * np.abs(expected).max())
-    found, expected = (problem.passes.squares(weights) for problem in (on_card, here))
+    found, expected = (problem.passes.squares(weights) for problem in (on_gpu, here))
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12 * np.abs(expected).max())
     some = np.array([0, 3, weights.size - 1])
-    (found, groups), (expected, wanted) = (problem.passes.score_products(weights, some) for problem in (on_card, here))
+    (found, groups), (expected, wanted) = (problem.passes.score_products(weights, some) for problem in (on_gpu, here))
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12 * np.abs(expected).max())
     assert groups == wanted
-    weights = [temporal_newton(problem, LearnerOptions(tolerance=1e-12), Record()) for problem in (on_card, here)]
+    weights = [temporal_newton(problem, LearnerOptions(tolerance=1e-12), Record()) for problem in (on_gpu, here)]
     np.testing.assert_allclose(*weights, rtol=1e-6, atol=1e-6)
     assert as_it_should_stay(made, how)
 
@@ -228,11 +228,11 @@ def test_a_dataset_with_other_weights_is_not_read_again(sample, folder, monkeypa
 
 @needs_compiler
 def test_the_benchmark_of_cards_runs(folder, monkeypatch, small_pgn):
-    from tests.benchmarks import card as benchmark
+    from tests.benchmarks import gpu as benchmark
 
     paper(monkeypatch, folder)
-    monkeypatch.setattr("tuner.bench.card.CHECKED", 2000)
-    monkeypatch.setattr("tuner.bench.card.COPIED", 1 << 20)
+    monkeypatch.setattr("tuner.bench.gpu.CHECKED", 2000)
+    monkeypatch.setattr("tuner.bench.gpu.COPIED", 1 << 20)
     monkeypatch.setattr(benchmark, "SAMPLES", small_pgn)
     found = {what: (measured, beside) for what, measured, _, _, beside in benchmark.main(6000)}
     assert float(found.pop(next(what for what in found if what.startswith("largest")))[0]) < 1e-6

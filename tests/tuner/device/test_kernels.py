@@ -51,5 +51,5 @@ def test_kernels_compile_for_a_card(tmp_path, compiled):
 
 def test_what_is_asked_of_cupy_is_there():
     cupy = pytest.importorskip("cupy", reason="no CuPy; pip install cupy-cuda13x")
-    names = (*fake_gpu.ON_CARD, "asarray", "asnumpy", "RawModule", "get_default_memory_pool")
+    names = (*fake_gpu.ON_GPU, "asarray", "asnumpy", "RawModule", "get_default_memory_pool")
     assert [name for name in names if not hasattr(cupy, name)] == []

@@ -26,30 +26,31 @@ def game(rng, n=None, columns=4):
     return x, np.tanh(0.3 * x @ rng.normal(size=columns)), float(rng.choice([-1, 0, 1]))
 
 
-@pytest.mark.parametrize("trace", [0.0, 0.3, 0.7, 0.985, 1.0])
-def test_the_scan_is_the_double_sum_and_the_eligibility_trace(rng, trace):
+@pytest.mark.parametrize("lambda_", [0.0, 0.3, 0.7, 0.985, 1.0])
+def test_the_scan_is_the_double_sum_and_the_eligibility_trace(rng, lambda_):
     for _ in range(40):
         x, v, z = game(rng)
         n, d = len(v), differences(v, z)
-        c = errors(d, trace)
-        double_sum = [sum(trace ** (m - t) * d[m] for m in range(t, n)) for t in range(n)]
+        c = errors(d, lambda_)
+        double_sum = [sum(lambda_ ** (m - t) * d[m] for m in range(t, n)) for t in range(n)]
         assert np.abs(c - double_sum).max() < 1e-12
         jacobian = SCALE * (1 - v[:, None] ** 2) * x
         eligibility, backward = np.zeros(x.shape[1]), np.zeros(x.shape[1])
         for t in range(n):
-            eligibility = trace * eligibility + jacobian[t]
+            eligibility = lambda_ * eligibility + jacobian[t]
             backward += d[t] * eligibility
         assert np.abs(jacobian.T @ c - backward).max() < 1e-12
 
 
-@pytest.mark.parametrize("trace", [0.0, 0.6, 0.9])
-def test_the_error_is_the_lambda_return_less_the_value(rng, trace):
+@pytest.mark.parametrize("lambda_", [0.0, 0.6, 0.9])
+def test_the_error_is_the_lambda_return_less_the_value(rng, lambda_):
     for _ in range(20):
         _, v, z = game(rng)
-        n, c = len(v), errors(differences(v, z), trace)
+        n, c = len(v), errors(differences(v, z), lambda_)
         for t in range(n):
             steps = [v[t + m] if t + m < n else z for m in range(1, n - t + 1)]
-            found = (1 - trace) * sum(trace ** (m - 1) * steps[m - 1] for m in range(1, n - t)) + trace ** (n - t - 1) * z
+            found = ((1 - lambda_) * sum(lambda_ ** (m - 1) * steps[m - 1] for m in range(1, n - t))
+                     + lambda_ ** (n - t - 1) * z)
             assert abs(c[t] - (found - v[t])) < 1e-12
 
 

@@ -1,4 +1,4 @@
-"""What games teach: against the plain formulas, on games that the search has played."""
+"""Errors of the backups against the plain formulas, on games that the search played."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ def episodes(classic, n: int, plan: Plan = USUAL, harvest: tuple[int, int | None
     return [play_episode(engine.game, searcher, plan, number, SEED, engine.game.start(), **more) for number in range(n)]
 
 
-def lesson_of(classic, episode, trace: float = 0.7, **more) -> Lesson:
+def lesson_of(classic, episode, lambda_: float = 0.7, **more) -> Lesson:
     engine, parameters = classic
     known = known_values(episode.scores, episode.wins, engine.evaluate(episode.leaves, parameters))
-    return Lesson(episode, known, parameters.scale, trace, **more)
+    return Lesson(episode, known, parameters.scale, lambda_, **more)
 
 
 def test_leaves_evaluate_to_the_score_of_the_search_or_the_game_is_over_there(classic):
@@ -55,19 +55,19 @@ def test_leaves_evaluate_to_the_score_of_the_search_or_the_game_is_over_there(cl
 
 
 @pytest.mark.parametrize("backup", ["td", "td-leaf"])
-@pytest.mark.parametrize("trace", [0.0, 0.7, 1.0])
-def test_td_is_the_scan_over_all_plies(classic, backup, trace):
+@pytest.mark.parametrize("lambda_", [0.0, 0.7, 1.0])
+def test_td_is_the_scan_over_all_plies(classic, backup, lambda_):
     engine, parameters = classic
     for episode in episodes(classic, 5):
-        lesson = lesson_of(classic, episode, trace)
+        lesson = lesson_of(classic, episode, lambda_)
         positions = BACKUPS[backup].positions(episode)
         values = np.tanh(parameters.scale * engine.evaluate(positions, parameters))
         c = BACKUPS[backup].errors(lesson, values)
         known = np.isnan(lesson.known) if backup == "td-leaf" else np.ones(len(values), bool)
         whole = np.where(known, values, lesson.known) if backup == "td-leaf" else values
-        wanted = errors(differences(whole, episode.outcome), trace)
+        wanted = errors(differences(whole, episode.outcome), lambda_)
         assert np.abs(c - wanted)[known].max(initial=0) < 1e-12 and not c[~known].any()
-        if trace == 1.0 and episode.outcome is not None:
+        if lambda_ == 1.0 and episode.outcome is not None:
             assert np.abs(c - (episode.outcome - values))[known].max(initial=0) < 1e-12
 
 
@@ -135,7 +135,7 @@ def test_rootstrap_moves_towards_the_search_and_with_lambda_one_towards_the_resu
         searched = np.where(np.isnan(lesson.known), np.tanh(parameters.scale * episode.scores), lesson.known)
         assert np.abs(backup.errors(lesson, values) - (searched - values)).max() < 1e-12
         if episode.outcome is not None:
-            c = backup.errors(lesson._replace(trace=1.0), values)
+            c = backup.errors(lesson._replace(lambda_=1.0), values)
             assert np.abs(c - (episode.outcome - values)).max() < 1e-12
         gated = backup.errors(lesson._replace(gated=True), values)
         assert not gated[~episode.tree.quiet].any()

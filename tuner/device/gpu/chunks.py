@@ -115,12 +115,12 @@ class _Buffer:
         sizes = [max(len(part) for part in parts) for parts in zip(*(data.rows(a, b) for a, b in whole), strict=True)]
         kinds = [part.dtype for part in data.rows(*whole[0])]
         self._host = [library.pinned(size, kind) for size, kind in zip(sizes, kinds, strict=True)]
-        self._card = [library.arrays.empty(size, kind) for size, kind in zip(sizes, kinds, strict=True)]
+        self._on_gpu = [library.arrays.empty(size, kind) for size, kind in zip(sizes, kinds, strict=True)]
 
     def filled(self, data: Dataset, a: int, b: int, stream: Any) -> Rows:
         sizes = [len(part) for part in data.rows(a, b)]
         read(data, a, b, [host[:size] for host, size in zip(self._host, sizes, strict=True)])
-        views = [card[:size] for card, size in zip(self._card, sizes, strict=True)]
+        views = [array[:size] for array, size in zip(self._on_gpu, sizes, strict=True)]
         for view, host in zip(views, self._host, strict=True):
             view.set(host[:len(view)], stream=stream)
         return Rows(*views)

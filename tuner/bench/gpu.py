@@ -19,7 +19,7 @@ from tuner.datasets.reader import open_dataset
 from tuner.datasets.rows import Rows
 from tuner.datasets.writer import DatasetWriter
 from tuner.device.base import Device
-from tuner.device.choose import the_card
+from tuner.device.choose import required_gpu
 from tuner.device.cpu.device import Cpu
 from tuner.device.gpu.device import Gpu
 from tuner.fit.options import FitOptions
@@ -74,7 +74,7 @@ def random_games(like: Dataset, positions: int, folder: Path, seed: int = 1) -> 
 class Comparison:
     """A card, two processors, and a dataset of random games."""
 
-    card: Gpu
+    gpu: Gpu
     data: Dataset
 
     @cached_property
@@ -93,7 +93,7 @@ class Comparison:
 
     def differences(self) -> dict[str, float]:
         """The largest difference between what the card and the processors find, over the largest number."""
-        both = [self.problem(device, CHECKED) for device in (self.card, self.here)]
+        both = [self.problem(device, CHECKED) for device in (self.gpu, self.here)]
         n, some = self.data.positions, np.arange(0, self.weights.size, 3)
         extra = TemporalData(np.full(n, 0.7), np.full(n, np.nan))
         rows = self.data.rows(0, CHECKED)
@@ -113,21 +113,21 @@ class Comparison:
 
     def same_bits(self) -> bool:
         """Whether two passes give the same."""
-        problem = self.problem(self.card)
+        problem = self.problem(self.gpu)
         first, second = (problem.loss_gradient(self.weights) for _ in range(2))
         return first[0] == second[0] and first[1].tobytes() == second[1].tobytes()
 
     def fit(self, games: np.ndarray | None = None) -> FitResult:
         """By the card, of all games or some."""
-        return fit(self.data, _zero(), replace(OPTIONS, device=self.card), games=games)
+        return fit(self.data, _zero(), replace(OPTIONS, device=self.gpu), games=games)
 
     def rows(self) -> list[dict]:
         """Times of a pass and of a fit."""
-        whole, part, data = self.problem(self.card), self.problem(self.here, CHECKED), self.data
+        whole, part, data = self.problem(self.gpu), self.problem(self.here, CHECKED), self.data
         passing = seconds(lambda: whole.loss_gradient(self.weights))
         eights = sum(int((-(-np.diff(data.row[a:a + CHECKED + 1]) // 8)).sum()) for a in range(0, data.positions, CHECKED))
         moved = POSITION_BYTES * data.positions + EIGHT_BYTES * eights
-        bandwidth = 2 * COPIED / seconds(self.card.copying(COPIED))
+        bandwidth = 2 * COPIED / seconds(self.gpu.copying(COPIED))
         slow = seconds(lambda: part.loss_gradient(self.weights)) * data.positions / part.positions
         matrix = seconds(lambda: whole.gauss_newton(self.weights), 3)
         self.fit(np.arange(len(part.games)))  # compiles what is compiled once
@@ -135,7 +135,7 @@ class Comparison:
         result = self.fit()
         fitting = time.perf_counter() - begin
         what = f"{data.positions:,} positions x {PARAMETERS} x 2"
-        return [row(f"fused pass, {what}, {self.card.name}", data.positions / passing / 1e6, "M positions/s",
+        return [row(f"fused pass, {what}, {self.gpu.name}", data.positions / passing / 1e6, "M positions/s",
                     100 * data.positions / slow / 1e6, reference=(self.here.name, data.positions / slow / 1e6)),
                 row("  bytes moved by it", moved / passing / 1e9, "GB/s", 0.6 * bandwidth / 1e9,
                     reference=("a copy on the card", bandwidth / 1e9)),
@@ -146,15 +146,15 @@ class Comparison:
 def compared(work: Workload, positions: int) -> tuple[Comparison, dict[str, float]]:
     """A card and processors that agree on so many positions, and their differences. InputError if there is no card,
     AssertionError if it finds something else or not the same twice."""
-    card = the_card()
-    comparison = Comparison(card, random_games(whole_data(work), positions, work.folder / "random"))
+    gpu = required_gpu()
+    comparison = Comparison(gpu, random_games(whole_data(work), positions, work.folder / "random"))
     differences = comparison.differences()
     if not max(differences.values()) < MOST or not comparison.same_bits():
-        raise AssertionError(f"{card.name} and {comparison.here.name} differ, or two runs do: {differences}")
+        raise AssertionError(f"{gpu.name} and {comparison.here.name} differ, or two runs do: {differences}")
     return comparison, differences
 
 
-def passes_on_a_card(work: Workload) -> list[dict]:
+def passes_on_a_gpu(work: Workload) -> list[dict]:
     """A pass and a fit on a card; InputError if there is none."""
     return compared(work, SOME)[0].rows()
 
