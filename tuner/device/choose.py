@@ -1,4 +1,4 @@
-"""Which device passes run on: the only place that looks for a card."""
+"""Choose the device that passes run on: the only module that searches for a GPU."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
 
 class NoGpu(Exception):
-    """Why no card can be used, in a line."""
+    """No GPU can be used; the message says why, in one line."""
 
 
 def device_named(name: str, workers: int) -> Device:
-    """The processors, by so many threads, or a card; "auto" takes a card where there is one, which all processors
-    help. InputError if "gpu" is none."""
+    """Return the CPU with this number of threads, or a GPU; "auto" uses a GPU if one is available. InputError if the name is
+    "gpu" and none is available."""
     if name == "gpu":
         return required_gpu()
     if name == "auto":
@@ -32,7 +32,7 @@ def device_named(name: str, workers: int) -> Device:
 
 
 def why_no_gpu() -> str | None:
-    """Why "auto" takes no GPU, in a line; None where it takes one."""
+    """Return the reason, in one line, why "auto" uses no GPU; None if it uses one."""
     try:
         first_gpu()
     except NoGpu as reason:
@@ -41,7 +41,7 @@ def why_no_gpu() -> str | None:
 
 
 def required_gpu() -> Gpu:
-    """The first card; InputError if there is none."""
+    """Return the first GPU; InputError if none is available."""
     try:
         return first_gpu()
     except NoGpu as reason:
@@ -49,7 +49,7 @@ def required_gpu() -> Gpu:
 
 
 def first_gpu() -> Gpu:
-    """The first card. NoGpu if there is none, or nothing to use it with."""
+    """Return the first GPU. NoGpu if there is none, or if CuPy or its compiler is missing."""
     try:
         library = importlib.import_module("cupy")
     except ImportError:
@@ -57,20 +57,20 @@ def first_gpu() -> Gpu:
     try:
         count = library.cuda.runtime.getDeviceCount()
         if count == 0:
-            raise NoGpu("no card is here")
+            raise NoGpu("CuPy finds no GPU")
         about = library.cuda.runtime.getDeviceProperties(0)
     except NoGpu:
         raise
-    except Exception as problem:  # its errors have no common base: the driver may be missing, too old, or refuse
-        raise NoGpu(f"no card can be used ({_line(problem)})") from None
+    except Exception as problem:  # CuPy's errors have no common base class: the driver may be missing or too old, or refuse
+        raise NoGpu(f"CuPy cannot use a GPU ({_line(problem)})") from None
     name = about["name"]
     try:
         ones = library.ones((2, 2))
-        int((ones @ ones).sum())  # what CuPy compiles and loads for itself is there
+        int((ones @ ones).sum())  # compiles CuPy's own kernels and loads its libraries
         return _gpu(library, name.decode() if isinstance(name, bytes) else str(name), int(about["multiProcessorCount"]),
                      int(about["sharedMemPerBlockOptin"]))
-    except Exception as problem:  # CuPy finds no compiler, or one that does not know the card
-        raise NoGpu(f"the card's kernels cannot be compiled ({_line(problem)})") from None
+    except Exception as problem:  # CuPy finds no compiler, or one that does not support the GPU
+        raise NoGpu(f"the GPU kernels do not compile ({_line(problem)})") from None
 
 
 def _line(problem: Exception) -> str:
@@ -78,9 +78,9 @@ def _line(problem: Exception) -> str:
 
 
 @cache
-def _gpu(library: ModuleType, name: str, processors: int, shared: int) -> Gpu:
-    """One for the whole process: data stay on it from one fit to the next."""
+def _gpu(library: ModuleType, name: str, multiprocessors: int, shared: int) -> Gpu:
+    """Return the process's only `Gpu`: data stay on it from one fit to the next."""
     from tuner.device.gpu.device import Gpu
     from tuner.device.gpu.library import Library
 
-    return Gpu(Library(library, importlib.import_module("cupyx").empty_pinned, processors, shared), name)
+    return Gpu(Library(library, importlib.import_module("cupyx").empty_pinned, multiprocessors, shared), name)

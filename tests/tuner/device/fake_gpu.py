@@ -1,4 +1,4 @@
-"""A card that is none: CuPy's names on NumPy arrays, and kernels compiled by the compiler of this machine, warp by warp."""
+"""A fake GPU: CuPy's names on NumPy arrays, and the kernels compiled as C++ and run warp by warp on the CPU."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ON_GPU = ("arange", "argsort", "cumsum", "empty", "flatnonzero", "isnan", "ones"
 
 
 class GpuArray(np.ndarray):
-    """An array that can be filled from memory, as CuPy's."""
+    """An array that can be filled from host memory, like CuPy's."""
 
     def set(self, values: np.ndarray, stream=None) -> None:
         self[:] = values
@@ -52,7 +52,7 @@ built: dict[str, ctypes.CDLL] = {}
 
 
 def build(folder: Path, code: str) -> ctypes.CDLL:
-    """The kernels as a library, compiled once."""
+    """Return the kernels as a library, compiled once."""
     if code in built:
         return built[code]
     text, library = folder / "kernels.cpp", folder / "kernels.so"
@@ -64,12 +64,12 @@ def build(folder: Path, code: str) -> ctypes.CDLL:
 
 
 def backwards(code: str, whether: bool) -> None:
-    """Let a block's threads take turns in the other order."""
+    """Set whether a block's threads take turns in reverse order."""
     ctypes.c_int.in_dll(built[code], "backwards").value = whether
 
 
 def modules(folder: Path, free: int = 1 << 33, count: int = 1, shared: int = 99 << 10) -> dict[str, ModuleType]:
-    """Modules `cupy` and `cupyx` for a machine with so many cards, so much free memory, and shared memory for a block."""
+    """Return modules `cupy` and `cupyx` for a machine with `count` GPUs, free memory, and shared memory for a block."""
     cupy, cupyx = ModuleType("cupy"), ModuleType("cupyx")
 
     def raw_module(code: str, options: tuple[str, ...]) -> SimpleNamespace:
@@ -93,7 +93,7 @@ def modules(folder: Path, free: int = 1 << 33, count: int = 1, shared: int = 99 
 
 
 def paper(monkeypatch, folder, **more):
-    """A machine with a card, and that card."""
+    """Make this a machine with a GPU, and return the device."""
     for name, module in modules(folder, **more).items():
         monkeypatch.setitem(sys.modules, name, module)
     return device_named("gpu", 1)

@@ -1,4 +1,4 @@
-"""Commands on a machine with a card find what they find without one."""
+"""Commands give the same results on a machine with a GPU as on one without."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_bench(tmp_path, monkeypatch, small_pgn):
     assert [row["unit"] for row in rows] == ["M positions/s", "GB/s", "s", "s"] and all(row["value"] > 0 for row in rows)
 
 
-def test_a_card_without_room_is_one_line(tmp_path, monkeypatch):
+def test_a_gpu_out_of_memory_is_one_line(tmp_path, monkeypatch):
     def full(*given, **more):
         raise MemoryError("Out of memory allocating 512 bytes")
 

@@ -1,4 +1,4 @@
-"""The card's passes against the processors': kernels run on this machine as plain C++, thread by thread."""
+"""Passes of the GPU against those of the CPU: the kernels run as plain C++, thread by thread."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ HOWS = pytest.mark.parametrize("how", ["resident", "in chunks", "streamed"])
 
 @pytest.fixture(scope="module")
 def sample(tmp_path_factory):
-    """Positions of several weights, in games of which some have one identity."""
+    """Positions with different weights, in games of which some share an identity."""
     given, _ = random_sample(tmp_path_factory.mktemp("gpu") / "data", seed=4, games=120, columns=COLUMNS)
     random = np.random.default_rng(1)
     lengths, names = np.diff(given.data.first), np.arange(1, 121)
@@ -47,11 +47,11 @@ def folder(tmp_path_factory):
 
 
 def paper_with_room(monkeypatch, folder, how):
-    """A machine with a GPU on which a dataset stays whole, stays in chunks, or does not stay; and the first position of each
-    chunk that is made, whenever one is."""
+    """Return a GPU on which a dataset is resident as a whole, resident in chunks, or streamed; and a list that gets the first
+    position of each chunk that is made."""
     made = []
     if how != "resident":
-        monkeypatch.setattr(chunks, "STAYING" if how == "in chunks" else "PASSING", 300)
+        monkeypatch.setattr(chunks, "RESIDENT" if how == "in chunks" else "STREAMED", 300)
         monkeypatch.setattr(sums, "ROWS_BYTES", 8 * 14 * 50)
         monkeypatch.setattr(gpu_temporal, "ROWS_BYTES", 8 * 14 * 50)
     monkeypatch.setattr(chunks, "arranged", lambda *given: made.append(given[-1]) or arranged(*given))
@@ -59,7 +59,7 @@ def paper_with_room(monkeypatch, folder, how):
 
 
 def as_it_should_stay(made: list[int], how: str) -> bool:
-    """Whether the chunks that were made are those of such a machine, after more than one pass."""
+    """Return whether these chunks were made in more than one pass on such a GPU."""
     if how == "streamed":
         return len(made) > 2 * len(set(made)) > 4
     return len(made) == len(set(made)) and (len(made) == 1 if how == "resident" else len(made) > 2)
@@ -75,7 +75,7 @@ def problem_on(sample, objective: str, stages: int, device):
 @needs_compiler
 @KINDS
 @HOWS
-def test_sums_are_those_of_the_processors(sample, folder, monkeypatch, objective, stages, how):
+def test_sums_are_those_of_the_cpu(sample, folder, monkeypatch, objective, stages, how):
     device, made = paper_with_room(monkeypatch, folder, how)
     on_gpu, here = (problem_on(sample, objective, stages, which) for which in (device, Cpu()))
     weights = np.random.default_rng(2).normal(0, 80, here.start.shape)
@@ -110,7 +110,7 @@ def test_a_pass_gives_the_same_bits_whatever_the_order(sample, folder, monkeypat
 
 @needs_compiler
 @pytest.mark.parametrize("objective", ["cross-entropy", "ordered"])
-def test_it_does_not_matter_which_thread_is_first(sample, folder, monkeypatch, objective):
+def test_results_do_not_depend_on_the_order_of_threads(sample, folder, monkeypatch, objective):
     problem = problem_on(sample, objective, 2, paper(monkeypatch, folder))
     weights = np.random.default_rng(3).normal(50, 20, problem.start.shape)
     extra, found = TemporalData(np.full(problem.positions, 0.7), np.full(problem.positions, np.nan)), []
@@ -130,7 +130,7 @@ def test_it_does_not_matter_which_thread_is_first(sample, folder, monkeypatch, o
 
 @needs_compiler
 @pytest.mark.parametrize("learner", ["newton", "lbfgs", "adam", "sgd"])
-def test_learners_find_on_a_card_what_they_find_here(sample, folder, monkeypatch, learner):
+def test_learners_find_the_same_weights_on_a_gpu_and_on_the_cpu(sample, folder, monkeypatch, learner):
     device = paper(monkeypatch, folder)
     options = {"newton": {"tolerance": 1e-13}, "lbfgs": {"tolerance": 1e-12}}.get(learner, {"iterations": 3, "batch": 400})
     found, expected = (learn(problem_on(sample, "cross-entropy", 2, which), learner, **options)[0]
@@ -139,7 +139,7 @@ def test_learners_find_on_a_card_what_they_find_here(sample, folder, monkeypatch
 
 
 @needs_compiler
-def test_standard_errors_too(sample, folder, monkeypatch):
+def test_standard_errors_are_those_of_the_cpu(sample, folder, monkeypatch):
     device = paper(monkeypatch, folder)
     errors = []
     for which in (device, Cpu()):
@@ -154,7 +154,7 @@ def test_standard_errors_too(sample, folder, monkeypatch):
 @needs_compiler
 @HOWS
 @pytest.mark.parametrize("lambda_", [0.0, 0.7, 1.0])
-def test_temporal_differences_too(tmp_path, folder, monkeypatch, lambda_, how):
+def test_temporal_differences_are_those_of_the_cpu(tmp_path, folder, monkeypatch, lambda_, how):
     device, made = paper_with_room(monkeypatch, folder, how)
     _, given = walk(tmp_path, lambda_, known=0.1)
     on_gpu, here = (replace(given, problem=replace(given.problem, device=which)) for which in (device, Cpu(2)))
@@ -199,7 +199,7 @@ def test_games_without_positions_change_nothing(tmp_path, folder, monkeypatch):
 def test_more_parameters_than_a_block_has_memory_for_are_refused(sample, folder, monkeypatch):
     device = paper(monkeypatch, folder, shared=16 * COLUMNS - 1)
     problem = problem_on(sample, "cross-entropy", 2, device)
-    with pytest.raises(InputError, match="--device gpu: 5 parameters, expected at most 4 on this card; choose --device cpu"):
+    with pytest.raises(InputError, match="--device gpu: 5 parameters, expected at most 4 on this GPU; choose --device cpu"):
         problem.loss(problem.start)
 
 
@@ -227,7 +227,7 @@ def test_a_dataset_with_other_weights_is_not_read_again(sample, folder, monkeypa
 
 
 @needs_compiler
-def test_the_benchmark_of_cards_runs(folder, monkeypatch, small_pgn):
+def test_the_benchmark_of_gpus_runs(folder, monkeypatch, small_pgn):
     from tests.benchmarks import gpu as benchmark
 
     paper(monkeypatch, folder)

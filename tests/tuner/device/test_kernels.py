@@ -1,4 +1,4 @@
-"""The kernels compile for a GPU, and CuPy has what they are run with."""
+"""The kernels compile for a GPU, and CuPy has every function that the device calls."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tuner.device.gpu import library
 
 
 def ptx_by_nvrtc(folder: Path) -> bytes:
-    """By the compiler that CuPy uses."""
+    """Compile with NVRTC, as CuPy does."""
     found = importlib.util.find_spec("nvidia")  # a folder of each CUDA, or of each of its parts
     files = [file for folder in (found.submodule_search_locations if found else ())
              for file in sorted(Path(folder).glob("*/lib/libnvrtc.so*"))]
@@ -42,14 +42,14 @@ def ptx_by_nvcc(folder: Path) -> bytes:
 
 
 @pytest.mark.parametrize("compiled", [ptx_by_nvrtc, ptx_by_nvcc])
-def test_kernels_compile_for_a_card(tmp_path, compiled):
+def test_kernels_compile_for_a_gpu(tmp_path, compiled):
     text = compiled(tmp_path)
     assert all(f".entry {kernel}(".encode() in text for kernel in library.KERNELS)
-    # what a card does by itself: 64 bits in shared memory would be tried again until nobody came between
+    # native atomic additions; 64 bits in shared memory would need a compare-and-swap loop
     assert b"atom.shared.add.u32" in text and b"atom.shared.add.u64" not in text
 
 
-def test_what_is_asked_of_cupy_is_there():
+def test_cupy_has_what_the_device_calls():
     cupy = pytest.importorskip("cupy", reason="no CuPy; pip install cupy-cuda13x")
     names = (*fake_gpu.ON_GPU, "asarray", "asnumpy", "RawModule", "get_default_memory_pool")
     assert [name for name in names if not hasattr(cupy, name)] == []
