@@ -1,4 +1,4 @@
-"""What `tuner tune` says beside the learned file: errors checked by drawing games again, what data can teach, wrong labels."""
+"""Diagnostics of `tuner tune`: errors checked by a bootstrap, what games identify, wrong labels."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def test_a_dry_run_says_what_can_be_learned_and_writes_nothing(small_pgn, tmp_pa
     monkeypatch.chdir(tmp_path)
     ran = done("tune", "material", small_pgn, "--dry-run", "--untapered", "--only", "material.*", "--only", "piece_square.*",
                "--only", "space.tempo", "--no-intercept")
-    assert "390 numbers may move" in ran.out
+    assert "390 free weights" in ran.out
     assert "material.knight can be traded for all of piece_square.knight" in ran.out
     assert "all of piece_square.king: together they change nothing" in ran.out and "material.pawn  all +/-" in ran.out
     assert not list(tmp_path.iterdir())
@@ -108,7 +108,7 @@ def test_the_prior_can_be_chosen_by_cross_validation(tmp_path):
 
 
 @pytest.mark.parametrize(("more", "what"), [
-    (("--loss", "draws", "--held-out", 0), "chooses by held-out games"),
+    (("--loss", "draws", "--held-out", 0), "chooses a model by held-out games"),
     (("--loss", "ordered", "--method", "rootstrap"), "needs results"),
     (("--loss", "davidson", "--gradient", "finite-difference"), "analytic gradient alone"),
     (("--bootstrap", 1), "expected 2 or more"), ((), "expected -o OUT")])

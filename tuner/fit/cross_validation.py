@@ -33,7 +33,7 @@ def choose_prior(data: Dataset, parameters: Parameters, options: FitOptions,
             trial = replace(options, prior=width, held_out=SHARE, seed=options.seed * 1000 + number + 1, errors=False)
             result = fit(data, parameters, trial, games=inside)
             if result.held_out is None:
-                raise InputError(f"--prior cv: {len(inside)} games are too few to be split; name a width, as --prior 50")
+                raise InputError(f"--prior cv: {len(inside)} games are too few to split; name a width, such as --prior 50")
             found.append(result.held_out_after)
         losses[width] = float(np.mean(found))
     return min(losses, key=losses.get), losses

@@ -87,7 +87,7 @@ def best_fit(data: Dataset, parameters: Parameters, options: FitOptions,
         return fit(data, parameters, options, watch, note)
     found = {model: fit(data, parameters, replace(options, loss=model), watch) for model in DRAW_MODELS}
     if not all(result.held_out for result in found.values()):
-        raise InputError("--loss draws: chooses by held-out games, and there are none; name ordered or davidson")
+        raise InputError("--loss draws: chooses a model by held-out games, but there are none; use --loss ordered or davidson")
     best = min(found, key=lambda model: found[model].held_out_after)
     losses = ", ".join(f"{model} {result.held_out_after:.5f}" for model, result in found.items())
     note(f"log loss of the held-out games: {losses}; chosen: {best}")

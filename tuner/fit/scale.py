@@ -49,16 +49,16 @@ def fit_scale(problem: Problem) -> Scale | None:
 def scale_lines(found: Scale | None, before: float) -> list[str]:
     """What a reader has to know of a scale that was fitted, where the file's was `before`."""
     if found is None:
-        return [f"the starting values do not predict the results: scale stays at {before:g}"]
+        return [f"the starting values do not predict the results: the scale stays at {before:g}"]
     lines = []
     if found.phases:
         lines.append(f"scale: fitted without phase {_runs(found.phases)}, {100 * found.share:.0f} % of the positions, where the "
                      f"side that is far ahead scores less than {HARDLY:g}")
     ratio = found.value / before
     if not 1 / OTHERWISE <= ratio <= OTHERWISE:
-        lines.append(f"scale: {found.value:.3g} fits these results, {ratio:.2f} times the {before:g} of the file: an advantage "
-                     f"by the starting values wins {'more' if ratio > 1 else 'less'} often here than the file says; the learned "
-                     f"file has the new scale, or the old one with --scale {before:g}")
+        lines.append(f"scale: {found.value:.3g} fits these results, {ratio:.2f} times the {before:g} of the file: the same "
+                     f"evaluation wins {'more' if ratio > 1 else 'less'} often in these games than the file says; the learned "
+                     f"file gets the new scale; --scale {before:g} keeps the old one")
     return lines
 
 

@@ -54,8 +54,8 @@ def _share_of_draws(data: Dataset, games: np.ndarray) -> float:
         data.release()
     share = drawn / max(int((ranges[:, 1] - ranges[:, 0]).sum()), 1)
     if not 0 < share < 1:
-        raise InputError(f"{'none' if share == 0 else 'every one'} of the games is drawn: draws as an outcome of their own need "
-                         "both kinds; leave out --loss")
+        raise InputError(f"{'none' if share == 0 else 'every one'} of the games is drawn: a loss that models draws needs both "
+                         "drawn and decided games; leave out --loss")
     return share
 
 
