@@ -1,4 +1,4 @@
-"""From the settings of self-play to its openings, limits and players."""
+"""Make the openings, limits and players of self-play from its settings."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tuner.selfplay.play import Plan
 from tuner.selfplay.settings import Settings
 from tuner.selfplay.workers import Seat
 
-MEGABYTES = 1  # of a searcher's table: a search of some plies fills no more, and it is emptied for each game
+MEGABYTES = 1  # of a transposition table: a search of some plies fills no more, and it is cleared for each game
 OPPONENT_MEGABYTES = 4
 
 
@@ -33,7 +33,7 @@ def require_playable(game: Game) -> None:
 
 
 def openings_of(engine: Engine, settings: Settings, note: Callable[[str], None]) -> Callable[[int], Opening]:
-    """Game number to its opening."""
+    """Return a function from the number of a game to its opening."""
     game = engine.game
     if settings.openings is None:
         if settings.random_plies == 0:
@@ -52,13 +52,13 @@ def openings_of(engine: Engine, settings: Settings, note: Callable[[str], None])
 
 
 def plan_of(settings: Settings) -> Plan:
-    """How its games are played."""
+    """Return how games are played."""
     limits = Limits(depth=settings.depth) if settings.depth is not None else Limits(nodes=settings.nodes or UNLIMITED)
     return Plan(limits, settings.random_plies if settings.openings else 0, settings.explore, settings.plies)
 
 
 def seats_of(learner: Learner, workers: int) -> list[Seat]:
-    """One for each thread. InputError if an opponent cannot be started."""
+    """Return the players of each thread. InputError if an opponent cannot be started."""
     seats: list[Seat] = []
     try:
         for _ in range(workers):

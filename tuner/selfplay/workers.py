@@ -1,4 +1,4 @@
-"""Threads that play: the search releases Python's lock. What they play does not depend on how many they are."""
+"""Threads that play, while the search releases Python's lock. Games do not depend on the number of threads."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ class Seat:
             raise
 
     def sit(self, version: int) -> None:
-        """Play with the weights after so many batches."""
+        """Set the searcher to the weights after so many batches."""
         if version != self._bound:
             self._bind(self.searcher, version)
             self._bound = version
 
     def opponent(self, name: str, version: int, draw: float) -> Player | None:
-        """Who plays against these weights; `draw` from 0 to below 1 chooses among past selves."""
+        """Return the opponent of these weights; `draw`, 0 <= draw < 1, chooses among past selves. None: the learner itself."""
         if name == SELF:
             return None
         if name != PAST:
@@ -71,7 +71,7 @@ class Seat:
 
 class Workers:
     """Plays games on threads, batch after batch. Batch b is played with the weights after b - lag batches, so that threads do
-    not idle while the last games of a batch are played, and the games are the same for any number of threads."""
+    not idle during the last games of a batch, and games are the same for any number of threads."""
 
     def __init__(self, learner: Learner, plan: Plan, opening: Callable[[int], Opening], seats: list[Seat]) -> None:
         self._learner, self._plan, self._opening = learner, plan, opening
@@ -84,15 +84,15 @@ class Workers:
         return self
 
     def __exit__(self, *problem: object) -> None:
-        """Break off all games."""
+        """Abort all games."""
         self._threads.end()
 
     def version(self, batch: int) -> int:
-        """After how many batches the weights are that play a batch."""
+        """Return the number of batches after which the weights that play a batch were saved."""
         return max(0, batch - self._settings.lag)
 
     def batches(self, interrupted: threading.Event) -> Iterator[list[Episode]]:
-        """The games of one batch after another, in their order; the learner has to learn from each before the next."""
+        """Yield the games of one batch after another, in order; the learner must learn from each before asking for the next."""
         games = [range(first, min(self._settings.games, first + self._settings.batch))
                  for first in range(0, self._settings.games, self._settings.batch)]
         found: dict[int, Episode] = {}
