@@ -1,5 +1,5 @@
-"""A card against the processors: `python -m tests.benchmarks.gpu [POSITIONS]` builds a dataset of 50 million positions, checks
-that both find the same, times both, and prints the table of the README."""
+"""A GPU against the CPU: `python -m tests.benchmarks.gpu [POSITIONS]` builds a dataset of 50 million positions, checks that both
+agree, times both, and prints the table of the README."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ POSITIONS = 50_000_000
 
 
 def main(positions: int = POSITIONS) -> list[tuple[str, ...]]:
-    """The lines of the table; AssertionError if the card finds something else than the processors."""
+    """Return the lines of the table; AssertionError if GPU and CPU differ."""
     with tempfile.TemporaryDirectory() as folder:
         work = Workload("classic", SAMPLES, Path(folder))
         comparison, differences = compared(work, positions)
@@ -25,12 +25,12 @@ def main(positions: int = POSITIONS) -> list[tuple[str, ...]]:
                   "" if line["reference"] is None else f"{line['reference']}: {line['reference_value']:,.3g}")
                  for line in comparison.rows()]
     largest = max(differences, key=differences.__getitem__)
-    agreement = f"largest relative difference from the processors ({largest})"
+    agreement = f"largest relative difference from the CPU ({largest})"
     return [(agreement, f"{differences[largest]:.1e}", f"< {MOST:g}", "met", ""),
             ("two runs give the same bits", "yes", "yes", "met", ""), *lines]
 
 
 if __name__ == "__main__":
-    print("| | measured | wanted | | beside |\n|---|---|---|---|---|")
+    print("| | measured | target | | reference |\n|---|---|---|---|---|")
     for line in main(int(sys.argv[1]) if len(sys.argv) > 1 else POSITIONS):
         print(f"| {' | '.join(line)} |")

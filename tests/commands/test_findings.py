@@ -103,14 +103,14 @@ def test_the_prior_can_be_chosen_by_cross_validation(tmp_path):
     games = tictactoe_file(tmp_path, 600)
     start = REPOSITORY / "params" / "tictactoe" / "zero.yaml"
     ran = done("tune", start, games, "-o", tmp_path / "l.yaml", "--method", "logistic", "--prior", "cv", "--json")
-    losses = dict(part.split(": ") for part in ran.err.split("by the prior's width: ")[1].split(";")[0].split(", "))
+    losses = dict(part.split(": ") for part in ran.err.split("by width of the prior: ")[1].split(";")[0].split(", "))
     assert len(losses) > 5 and json.loads(ran.out)["prior"] == float(min(losses, key=losses.get))
 
 
 @pytest.mark.parametrize(("more", "what"), [
     (("--loss", "draws", "--held-out", 0), "chooses a model by held-out games"),
     (("--loss", "ordered", "--method", "rootstrap"), "needs results"),
-    (("--loss", "davidson", "--gradient", "finite-difference"), "analytic gradient alone"),
+    (("--loss", "davidson", "--gradient", "finite-difference"), "has only an analytic gradient"),
     (("--bootstrap", 1), "expected 2 or more"), ((), "expected -o OUT")])
 def test_what_cannot_be_is_told_in_a_line(small_pgn, tmp_path, more, what):
     ran = tuner("tune", "classic", small_pgn, *(("-o", tmp_path / "l.yaml") if more else ()), *more)

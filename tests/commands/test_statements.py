@@ -130,7 +130,7 @@ def test_fractional_labels_are_no_wins(tmp_path):
     done("dataset", tmp_path / "l.epd", "-o", tmp_path / "l.ds")
     found = json.loads(done("dataset", "inspect", tmp_path / "l.ds", "--json").out)
     assert found["results_by_position"] == pytest.approx([1 / 6, 1 / 6, 1 / 6], abs=1e-4)
-    assert "(labels between: 50.0 %)" in done("dataset", "inspect", tmp_path / "l.ds").out
+    assert "(fractional labels: 50.0 %)" in done("dataset", "inspect", tmp_path / "l.ds").out
 
 
 @pytest.mark.parametrize("arguments", [

@@ -1,5 +1,5 @@
-"""What is kept of the positions of a dataset beside their counts, while it is built: their results, where a dataset has other
-targets, and the positions themselves, where their evaluation has to be computed again."""
+"""Data kept with a dataset while it is built: the results of games, if the dataset has other targets, and the positions
+themselves, if they will be evaluated again."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ RESULTS, POSITIONS = "results.npy", "positions.npy"
 
 
 class Kept:
-    """Stands between the games and the dataset, around what puts other targets or positions in place of those read.
+    """Records results and positions of batches on their way from games to dataset, around an optional `retarget`.
 
     Use as a context manager; `results` (n,) float32 and, if `words` are given, `positions` (n, words) uint64 are memory maps of
     files in the folder, in the order of the dataset's positions.

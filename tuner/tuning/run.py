@@ -213,8 +213,8 @@ def _with_width(data: Dataset, start: Parameters, engine: Engine, options: TuneO
     # the width hardly depends on the model of draws
     fitting = replace(fitting, loss="cross-entropy" if fitting.loss == DRAWS else fitting.loss)
     width, losses = choose_prior(data, start, fitting, display.begin)
-    display.note("mean held-out loss by width of the prior, in centipawns: "
-                 + ", ".join(f"{width:g}: {loss:.5f}" for width, loss in losses.items()) + f"; chosen: {width:g}")
+    display.note("mean held-out loss by width of the prior: "
+                 + ", ".join(f"{width:g}: {loss:.5f}" for width, loss in losses.items()) + f"; chosen: {width:g} centipawns")
     return replace(options, prior=width)
 
 

@@ -80,8 +80,9 @@ def test_whatever_happens_to_the_header_of_an_array_the_file_is_read_as_it_was_o
 
 
 @pytest.mark.parametrize(("name", "place", "value", "said"), [
-    ("row", 0, 1, "runs from 1 to"), ("row", -1, 5, "runs from 0 to 5"), ("row", 3, 10**12, "expected numbers that never fall"),
-    ("row", 3, -1, "expected numbers that never fall"), ("first", 4, 10**12, "expected numbers that never fall"),
+    ("row", 0, 1, "runs from 1 to"), ("row", -1, 5, "runs from 0 to 5"),
+    ("row", 3, 10**12, "expected numbers in ascending order"),
+    ("row", 3, -1, "expected numbers in ascending order"), ("first", 4, 10**12, "expected numbers in ascending order"),
     ("first", -1, 7, "runs from 0 to 7"), ("index", 9, COLUMNS, f"entry 9 is damaged, expected a column below {COLUMNS}"),
     ("index", -1, 65535, "expected a column below"), ("phase", 2, PHASES + 1, "entry 2 is damaged, expected a phase of at most"),
     ("outcome", 5, np.nan, "expected an outcome from -1 to 1"), ("outcome", 5, 1.5, "expected an outcome from -1 to 1"),
@@ -126,7 +127,7 @@ def test_arrays_of_another_kind_are_refused_and_pickles_never_read(copy):
 
 
 def test_a_changed_byte_is_found_and_its_part_named(tmp_path, monkeypatch):
-    """Counts may be any number: nothing but a checksum tells that one is wrong."""
+    """Any count is valid: only a checksum detects a wrong one."""
     for place in (array_files, integrity):
         monkeypatch.setattr(place, "PART", 4096)
     random = np.random.default_rng(1)
