@@ -76,7 +76,7 @@ def simulated(loss: str, seed: int) -> FitResult:
 
 
 def walked(seed: int, lambda_: float) -> FitResult:
-    """A fit by TD(lambda) to walks on a line: from a state s of 1..STATES one step to either side, lost at 0 and won behind
+    """A fit by TD(lambda) to walks on a line: from a state s of 1..STATES one step to either side, lost at 0 and won beyond
     STATES (Sutton 1988, with as many wins as losses for the middle). The value of a state is linear in s."""
     random = np.random.default_rng([seed, 11])
     rows, outcomes, ends = [], [], []
@@ -100,7 +100,7 @@ def parameters_of(columns: int) -> Parameters:
 
 
 def walk_weights() -> np.ndarray:
-    """(STATES,) centipawns at which values are right; the middle state is worth nothing."""
+    """(STATES,) centipawns at which values are right; the value of the middle state is 0."""
     values = 2 * np.arange(1, STATES + 1) / (STATES + 1) - 1
     return np.arctanh(values) / SCALE
 

@@ -1,4 +1,4 @@
-"""What a set of games can and cannot tell of each number: rank, null directions by name, rare numbers, collinear pairs."""
+"""Identifiability of the weights by a set of games: rank, named null directions, rare weights, collinear pairs."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from tuner.parameters.layout import Layout, Place
 
 RARE = 100  # positions
 ALIKE = 0.9  # correlation of two estimates
-MOST = 10  # pairs told
-ALMOST = 1e-6  # of a direction that is 1 in its first number
+MOST = 10  # pairs reported
+ALMOST = 1e-6  # components of a direction below this are zero; its first one is 1
 INTERCEPT = "advantage of the first player"
 
 
 def names_of(problem: Problem, layout: Layout, stages: tuple[str, ...]) -> list[str]:
-    """A name for each number of the flattened weights."""
+    """Return a name for each of the flattened weights."""
     labels = [label for place in layout.places for label in place.labels()]
     labels += [INTERCEPT, "width of a draw"][:problem.start.shape[1] - layout.size]
     return [label if len(stages) == 1 else f"{label} {stage}" for stage in stages for label in labels]
 
 
 def identify(problem: Problem, matrix: np.ndarray, null_space: NullSpace, layout: Layout, stages: tuple[str, ...]) -> dict:
-    """As plain data: how many numbers are `free`, the `rank` of what the data tell of them, the `condition` of that, how many
-    are `effective` numbers under the prior, `null_directions`, numbers that `never` or `rare`ly apply, `collinear` pairs.
+    """Return, as plain data, the number of `free` weights, the `rank` and `condition` number of their matrix, the `effective`
+    number of parameters under the prior, `null_directions`, weights that `never` or `rare`ly apply, and `collinear` pairs.
 
-    `matrix` is the Gauss-Newton matrix (d, d) per position. The condition is that of the matrix with a diagonal of ones.
+    `matrix` is the Gauss-Newton matrix (d, d) per position, scaled to a diagonal of ones for the condition number.
     """
     names, free = names_of(problem, layout, stages), null_space.coordinates
     part = matrix[np.ix_(free, free)]
@@ -47,7 +47,7 @@ def identify(problem: Problem, matrix: np.ndarray, null_space: NullSpace, layout
 
 
 def _positions(problem: Problem) -> np.ndarray:
-    """How many positions each number applies to, in the shape of the weights."""
+    """Return the number of positions that each weight applies to, in the shape of the weights."""
     found = np.full(problem.start.shape, problem.positions)
     shares = problem.shares > 0
     applies, _ = problem.use
@@ -67,7 +67,7 @@ def _condition(part: np.ndarray, null_space: NullSpace) -> float | None:
 
 
 def _effective(part: np.ndarray, precision: np.ndarray) -> float:
-    """Trace of (H + P)^-1 H: what the data rather than the prior determine."""
+    """Return the trace of (H + P)^-1 H, the effective number of parameters that the data determine."""
     chosen, factor, scale = factorise(part + np.diag(precision))
     if not len(chosen):
         return 0.0
@@ -77,11 +77,11 @@ def _effective(part: np.ndarray, precision: np.ndarray) -> float:
 
 
 def _directions(null_space: NullSpace, applies: np.ndarray) -> list[np.ndarray]:
-    """The null directions among numbers that apply, each 1 in a number that the others do not have."""
+    """Return the null directions among weights that apply, each 1 in a weight that the others do not contain."""
     basis = null_space.basis[applies]
     if not basis.size:
         return []
-    # numbers that never apply are directions of their own; what is left of the others has the rest of the rank
+    # weights that never apply are directions of their own; without them the basis has the remaining rank
     left, values, _ = np.linalg.svd(basis, full_matrices=False)
     rank = int((values > ALMOST).sum())
     _, _, pivots = qr(basis.T, mode="economic", pivoting=True)
@@ -94,8 +94,8 @@ def _directions(null_space: NullSpace, applies: np.ndarray) -> list[np.ndarray]:
 
 def _described(direction: np.ndarray, free: np.ndarray, names: list[str], applies: np.ndarray, layout: Layout,
                stages: tuple[str, ...]) -> dict:
-    """The numbers of a direction: whole tables by their name, others one by one. `applies` (stages, columns + 1 or 2): to any
-    position."""
+    """Return the weights of a direction: whole tables by their name, others individually. `applies` (stages, columns + 1 or 2)
+    marks weights that apply to any position."""
     moved = np.zeros(applies.size)
     moved[free] = direction
     moved = moved.reshape(applies.shape)
@@ -122,7 +122,7 @@ def _of_place(place: Place, moved: np.ndarray, applies: np.ndarray, suffix: str)
 
 
 def _collinear(part: np.ndarray, null_space: NullSpace, positions: np.ndarray) -> list[tuple[int, int, float]]:
-    """Pairs whose estimates go together, the closest first; not of numbers that hardly ever apply."""
+    """Return pairs of weights with correlated estimates, the closest first, without weights that rarely apply."""
     chosen, factor, scale = factorise(part)
     if not len(chosen):
         return []

@@ -27,7 +27,7 @@ TREE_ROOM = 20_000  # positions kept of one search's tree
 WON = DECIDED / UNIT  # centipawns: scores beyond this are forced wins
 
 
-class Lesson(NamedTuple):
+class BackupInput(NamedTuple):
     """An episode with the other inputs of a backup: `known` (m,) is NaN, or the value of a leaf where the game is over, and
     the settings."""
 
@@ -40,47 +40,47 @@ class Lesson(NamedTuple):
 
 
 class Backup(NamedTuple):
-    """A method of learning: `positions(episode)` (n, words) to learn from; `errors(lesson, values)` (n,) of their values (n,)."""
+    """A method of learning: `positions(episode)` (n, words) to learn from; `errors(given, values)` (n,) of their values (n,)."""
 
     positions: Callable[[Episode], np.ndarray]
-    errors: Callable[[Lesson, np.ndarray], np.ndarray]
+    errors: Callable[[BackupInput, np.ndarray], np.ndarray]
     harvest: tuple[int, int | None] | None = None  # how many positions of each tree to keep, and of which iteration
 
 
-def returns(lesson: Lesson, values: np.ndarray) -> np.ndarray:
+def returns(given: BackupInput, values: np.ndarray) -> np.ndarray:
     """Return the TD(lambda) errors c (m,) of values (m,) at the positions searched."""
-    episode = lesson.episode
+    episode = given.episode
     d = differences(values, episode.outcome)
-    decay = decays(lesson.lambda_, episode.ply)
-    if episode.seat is not None and not lesson.blunders:
-        own = 1 - 2 * episode.seat
+    decay = decays(given.lambda_, episode.ply)
+    if episode.side is not None and not given.blunders:
+        own = 1 - 2 * episode.side
         d = own * unpredicted_blunders(own * d, episode.predicted)
     # after a random move, values belong to another game
     d, decay = np.where(episode.explored, 0.0, d), np.where(episode.explored, 0.0, decay)
     return errors(d, decay)
 
 
-def _td(lesson: Lesson, values: np.ndarray) -> np.ndarray:
-    return returns(lesson, values)
+def _td(given: BackupInput, values: np.ndarray) -> np.ndarray:
+    return returns(given, values)
 
 
-def _td_leaf(lesson: Lesson, values: np.ndarray) -> np.ndarray:
-    unknown = np.isnan(lesson.known)
-    return np.where(unknown, returns(lesson, np.where(unknown, values, lesson.known)), 0.0)
+def _td_leaf(given: BackupInput, values: np.ndarray) -> np.ndarray:
+    unknown = np.isnan(given.known)
+    return np.where(unknown, returns(given, np.where(unknown, values, given.known)), 0.0)
 
 
-def _rootstrap(lesson: Lesson, values: np.ndarray) -> np.ndarray:
-    episode = lesson.episode
-    searched = np.where(np.isnan(lesson.known), np.tanh(lesson.scale * episode.scores), lesson.known)
-    targets = searched + lesson.lambda_ * returns(lesson, searched)
-    quiet = episode.tree.quiet if lesson.gated else True
+def _rootstrap(given: BackupInput, values: np.ndarray) -> np.ndarray:
+    episode = given.episode
+    searched = np.where(np.isnan(given.known), np.tanh(given.scale * episode.scores), given.known)
+    targets = searched + given.lambda_ * returns(given, searched)
+    quiet = episode.tree.quiet if given.gated else True
     return np.where(quiet, targets - values, 0.0)
 
 
-def _treestrap(lesson: Lesson, values: np.ndarray) -> np.ndarray:
-    tree = lesson.episode.tree
-    low, high = (_value(bound, lesson.scale) for bound in (tree.low, tree.high))
-    quiet = tree.quiet if lesson.gated else True
+def _treestrap(given: BackupInput, values: np.ndarray) -> np.ndarray:
+    tree = given.episode.tree
+    low, high = (_value(bound, given.scale) for bound in (tree.low, tree.high))
+    quiet = tree.quiet if given.gated else True
     return np.where(quiet, np.clip(values, low, high) - values, 0.0)
 
 

@@ -11,7 +11,7 @@ from tuner.engine.engine import Engine
 from tuner.engine.leaves import known_values
 from tuner.fit.learners.rules import RULES, State
 from tuner.parameters.parameters import Parameters
-from tuner.selfplay.backups import BACKUPS, Lesson
+from tuner.selfplay.backups import BACKUPS, BackupInput
 from tuner.selfplay.play import Episode
 from tuner.selfplay.settings import Settings
 
@@ -52,9 +52,9 @@ class Learner:
         rows = self._rows(np.concatenate(positions or [np.zeros((0, self.engine.game.words), np.uint64)]))
         values = np.tanh(scale * rows.evaluations(self.weights))
         parts = np.split(values, np.cumsum([len(part) for part in positions])[:-1])
-        lessons = [Lesson(episode, known_values(episode.scores, episode.wins, self.engine.evaluate(episode.leaves, playing)),
+        inputs = [BackupInput(episode, known_values(episode.scores, episode.wins, self.engine.evaluate(episode.leaves, playing)),
                           scale, settings.trace or 0.0, settings.gated, settings.blunders) for episode in episodes]
-        errors = np.concatenate([np.zeros(0), *(self.backup.errors(*lesson) for lesson in zip(lessons, parts, strict=False))])
+        errors = np.concatenate([np.zeros(0), *(self.backup.errors(*given) for given in zip(inputs, parts, strict=False))])
         batches = self.batches + 1
         gradient = np.where(self.free, rows.slopes(errors, scale, self.weights), 0.0)
         change = self.rate * rule.step(self.state, gradient, len(values), batches)
@@ -62,10 +62,10 @@ class Learner:
         keep = kept_share(settings, batches)
         self.average = keep * self.average + (1 - keep) * self.weights
         self._remember(batches)
-        leaves = sum(len(lesson.known) for lesson in lessons)
+        leaves = sum(len(given.known) for given in inputs)
         return {"squares": float((errors**2).mean()) if len(errors) else 0.0, "step": float(np.abs(change).mean()),
                 "drift": float(np.abs(self.average - self.parameters.weights).mean()),
-                "static": float(sum(np.isnan(lesson.known).sum() for lesson in lessons) / max(leaves, 1))}
+                "static": float(sum(np.isnan(given.known).sum() for given in inputs) / max(leaves, 1))}
 
     def _rows(self, positions: np.ndarray) -> Coefficients | MovedRows:
         settings = self.settings

@@ -64,7 +64,7 @@ class Episode:
     outcome: int | None
     end: str
     tree: Tree
-    seat: int | None = None  # the learner's player, 0 or 1; None: both
+    side: int | None = None  # the learner's player, 0 or 1; None: both
 
     @property
     def positions(self) -> np.ndarray:
@@ -100,7 +100,7 @@ def play_episode(game: Game, searcher: Searcher, plan: Plan, number: int, seed: 
         moves.append(move)
     _add_random(game, rng, plan.random_plies, line, moves)
     given = len(moves)
-    seat = None if opponent is None else first
+    side = None if opponent is None else first
     searcher.clear()
     searcher.choose_by(rng.getrandbits(63) | 1)
     searches: list[Search] = []
@@ -116,14 +116,14 @@ def play_episode(game: Game, searcher: Searcher, plan: Plan, number: int, seed: 
             return None
         here = line[-1]
         turn = int(second(here))
-        if seat is None or turn == seat:
+        if side is None or turn == side:
             found = searcher.search(line, plan.limits)
             move, other = found.move, False
             if plan.explore and rng.random() < plan.explore:
                 legal = game.legal_moves(here)
                 move = legal[int(rng.random() * len(legal))]
                 other = move != found.move
-            searches.append(Search(len(moves), turn, leaf_of(game, here, found), searcher.kept.copy(), other, seat is None))
+            searches.append(Search(len(moves), turn, leaf_of(game, here, found), searcher.kept.copy(), other, side is None))
             expected = found.pv[1] if len(found.pv) > 1 and not other else None
         else:
             try:
@@ -142,7 +142,7 @@ def play_episode(game: Game, searcher: Searcher, plan: Plan, number: int, seed: 
                    np.array([search.leaf.score for search in searches], float),
                    np.array([search.leaf.win for search in searches], np.int64),
                    np.array([search.explored for search in searches], bool),
-                   np.array([search.predicted for search in searches], bool), outcome, end, tree_of(searches, game.words), seat)
+                   np.array([search.predicted for search in searches], bool), outcome, end, tree_of(searches, game.words), side)
 
 
 def tree_of(searches: list[Search], words: int) -> Tree:

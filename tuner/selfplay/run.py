@@ -27,9 +27,9 @@ from tuner.selfplay.folder import PARAMS, START, Folder
 from tuner.selfplay.learner import Learner, new_learner
 from tuner.selfplay.play import BROKEN_OFF, FORFEITED, Episode
 from tuner.selfplay.settings import SECTION, Settings
-from tuner.selfplay.setup import openings_of, plan_of, require_playable, seats_of
+from tuner.selfplay.setup import openings_of, plan_of, players_of, require_playable
 from tuner.selfplay.watch import batch_line, progress_text, table_of
-from tuner.selfplay.workers import Seat, Workers
+from tuner.selfplay.workers import ThreadPlayers, Workers
 
 WRITE_SECONDS = 5.0  # between two versions of params.yaml
 
@@ -59,11 +59,11 @@ def new_run(settings: Settings, folder: Path, workers: int, output: Path | None,
         raise InputError("every parameter is fixed, by --fixed or `fixed` in the file: nothing to learn; free some")
     opening = openings_of(engine, settings, display.note)
     opening(0)
-    with _seated(learner, workers) as seats:
+    with _players(learner, workers) as players:
         begin_folder(folder, SECTION)
         replace_file(folder / START, parameter_path(settings.start).read_bytes())
         write_config(folder, SECTION, settings, command)
-        return _run(learner, opening, seats, folder, output, display)
+        return _run(learner, opening, players, folder, output, display)
 
 
 def resumed_run(folder: Path, workers: int, output: Path | None, games: int | None, display: Display) -> Result:
@@ -80,19 +80,19 @@ def resumed_run(folder: Path, workers: int, output: Path | None, games: int | No
         display.note("the program or the machine is not the one that the run began with: games may differ from here on")
     require_playable(engine.game)
     learner, opening = new_learner(engine, parameters, settings), openings_of(engine, settings, display.note)
-    with _seated(learner, workers) as seats:
-        return _run(learner, opening, seats, folder, output, display)
+    with _players(learner, workers) as players:
+        return _run(learner, opening, players, folder, output, display)
 
 
 @contextlib.contextmanager
-def _seated(learner: Learner, workers: int) -> Iterator[list[Seat]]:
+def _players(learner: Learner, workers: int) -> Iterator[list[ThreadPlayers]]:
     """Yield the players of each thread; close them if anything fails before the first game."""
-    seats = seats_of(learner, workers)
+    players = players_of(learner, workers)
     try:
-        yield seats
+        yield players
     except BaseException:
-        for seat in seats:
-            seat.close()
+        for player in players:
+            player.close()
         raise
 
 
@@ -116,7 +116,7 @@ def free_folder(base: str = "selfplay") -> Path:
     return Path(f"{base}-{number}")
 
 
-def _run(learner: Learner, opening: Callable[[int], Opening], seats: list[Seat], path: Path, output: Path | None,
+def _run(learner: Learner, opening: Callable[[int], Opening], players: list[ThreadPlayers], path: Path, output: Path | None,
          display: Display) -> Result:
     settings, engine = learner.settings, learner.engine
     folder = Folder(path, f"games{engine.game.suffixes[0]}", display.note)
@@ -135,7 +135,7 @@ def _run(learner: Learner, opening: Callable[[int], Opening], seats: list[Seat],
         display.begin("playing", settings.games)
         date = time.strftime("%Y.%m.%d")
         interrupted = False
-        with interrupts() as asked, Workers(learner, plan_of(settings), opening, seats) as workers:
+        with interrupts() as asked, Workers(learner, plan_of(settings), opening, players) as workers:
             for episodes in workers.batches(asked):
                 played = learner.kept[workers.version(learner.batches)]
                 new, keys = _without_duplicates(episodes, folder.keys)
@@ -194,7 +194,7 @@ def _texts(game: Game, episodes: list[Episode], date: str) -> str:
 
 
 def _played(episode: Episode, date: str) -> PlayedGame:
-    names = ("learner", "learner") if episode.seat is None else ("learner", "opponent")[::1 - 2 * episode.seat]
+    names = ("learner", "learner") if episode.side is None else ("learner", "opponent")[::1 - 2 * episode.side]
     end = {BROKEN_OFF: PLIES, FORFEITED: "crash"}.get(episode.end, RULES)
     loser = None if not episode.outcome else int(episode.outcome > 0)
     return PlayedGame(episode.line, episode.moves, episode.opening, [], [], episode.outcome, end, loser, "", names,

@@ -18,5 +18,5 @@ def sample(tmp_path_factory):
 
 @pytest.fixture
 def copy(sample, tmp_path):
-    """A copy of the dataset to be damaged."""
+    """Return the path of a copy of the dataset, to damage."""
     return Path(shutil.copytree(sample.data.path, tmp_path / "copy"))

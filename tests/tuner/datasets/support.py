@@ -38,7 +38,7 @@ def dense(data: Dataset) -> np.ndarray:
 
 
 def games_of(data: Dataset) -> dict[int, tuple]:
-    """All that is known of each game, by its place: identity, opening, coefficients, and the rest of its positions."""
+    """Return the content of each game, by index: identity, opening, coefficients, and the other arrays."""
     x = dense(data)
     return {g: (int(data.game[g]), int(data.opening[g]), x[a:b].tolist(), data.phase[a:b].tolist(), data.outcome[a:b].tolist(),
                 data.weight[a:b].tolist()) for g, (a, b) in enumerate(zip(data.first[:-1], data.first[1:], strict=True))}
@@ -49,7 +49,7 @@ def manifest_of(folder: Path) -> dict:
 
 
 def with_manifest(folder: Path, **changes) -> Path:
-    """The folder, its manifest changed; a change to None removes the entry."""
+    """Change the manifest and return the folder; a change to None removes the entry."""
     manifest = {key: value for key, value in (manifest_of(folder) | changes).items() if value is not None}
     (folder / MANIFEST).write_text(json.dumps(manifest), encoding="utf-8")
     return folder

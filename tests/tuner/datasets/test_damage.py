@@ -1,4 +1,4 @@
-"""Damage to a dataset is one clear error."""
+"""Damage to a dataset is reported as one clear error."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ def test_rows_are_the_dense_coefficients_and_nothing_else_is_lost(sample):
     assert data.layout == LAYOUT
 
 
-def test_three_bytes_a_nonzero_and_types_as_promised(sample):
+def test_three_bytes_a_nonzero_and_documented_types(sample):
     for name, kind in ARRAYS.items():
         array = np.load(sample.data.path / f"{name}.npy")  # any program reads these files
         assert array.dtype == kind and array.ndim == 1
@@ -79,7 +79,7 @@ def test_what_is_left_without_finishing_leaves_nothing(sample, tmp_path):
 
 
 @pytest.mark.parametrize("limit", [0, 130, 300])
-def test_a_disk_that_takes_no_more_is_told_in_one_line_and_leaves_what_was_there(sample, copy, tmp_path, limit):
+def test_a_full_disk_is_reported_in_one_line_and_leaves_the_old_dataset(sample, copy, tmp_path, limit):
     before, limits = games_of(sample.data), resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limits[1]))
     try:

@@ -1,4 +1,4 @@
-"""What data can and cannot tell, planted and found again; ranks against NumPy's of the dense matrix."""
+"""Identifiability: planted null directions are found; ranks are those of NumPy for the dense matrix."""
 
 from __future__ import annotations
 

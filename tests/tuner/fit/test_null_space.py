@@ -1,4 +1,4 @@
-"""Directions that the data do not tell: as many as NumPy finds, and held so that no evaluation changes."""
+"""The null space: as many directions as NumPy finds, and fixed so that no evaluation changes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tuner.fit.options import FitOptions
 from tuner.fit.setup import make_problem
 from tuner.parameters.layout import Layout, Place
 
-# a man is worth something wherever it stands, and more or less on each square; a list counts by rank what a table does
+# a man has a value, and more or less on each square; a list counts by rank what a table does
 PLACES = (Place("material", "man", (), 0), Place("material", "king", (), 1), Place("squares", "man", (3, 3), 2),
           Place("squares", "king", (3, 3), 11), Place("rank", "man", (4,), 20), Place("side", "tempo", (), 24))
 SQUARES = 9
@@ -103,7 +103,7 @@ def test_along_null_directions_lists_and_tables_change_least(sample):
     np.testing.assert_allclose(restored[0, listed], (weights[0] - basis @ step)[listed], atol=1e-4)
 
 
-def test_a_square_told_apart_in_few_positions_does_not_throw_the_rest_far_away(tmp_path):
+def test_a_square_identified_by_few_positions_does_not_move_the_rest_far(tmp_path):
     """Two tables that share one rare number: to hold their means by moving that number alone would take thousands."""
     random = np.random.default_rng(4)
     n = 4000
@@ -162,7 +162,7 @@ def test_chess_material_tables_and_tempo_lack_the_rank_that_numpy_says(chess, un
     options = FitOptions(only=("material", "piece_square", "space.tempo"), intercept=False)
     games = np.arange(120)
     problem = make_problem(data, parameters, options, games, parameters.scale)
-    weights, _ = learn(problem, iterations=2)  # few games: at the optimum some positions would be certain, and tell nothing
+    weights, _ = learn(problem, iterations=2)  # few games: at the optimum some positions would be certain, without information
     null_space = find_null_space(problem, problem.gauss_newton(problem.start), engine.layout.places)
 
     low, high = ranges_of(data, games)[0]
@@ -173,7 +173,7 @@ def test_chess_material_tables_and_tempo_lack_the_rank_that_numpy_says(chess, un
     chosen = parameters.mask(options.only)[0]
     dense = dense[:, chosen] if untapered else np.hstack([share * dense[:, chosen], (1 - share) * dense[:, chosen]])
     assert chosen.sum() == 390
-    # 16 squares where no pawn stands, five pieces against their tables, and the king's table
+    # 16 squares without pawns, five pieces against their tables, and the king's table
     lacking = dense.shape[1] - np.linalg.matrix_rank(dense)
     assert lacking >= (22 if untapered else 44)
     assert null_space.dimension == lacking

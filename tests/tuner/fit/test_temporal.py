@@ -17,7 +17,7 @@ from tuner.parameters.parameters import Parameters
 
 
 def walk(folder, lambda_: float, games: int = 60, seed: int = 3, loss: str = "mse", known: float = 0.0):
-    """Games whose counts wander and whose results follow them."""
+    """Games whose counts are random walks and whose results depend on them."""
     rng = np.random.default_rng(seed)
     lengths, rows, outcomes, phases = rng.integers(3, 40, games), [], [], []
     truth = rng.normal(0, 60, LAYOUT.size)
@@ -100,8 +100,8 @@ def test_lambda_changes_the_solution_and_its_errors(tmp_path):
 
 
 def test_standard_errors_are_those_of_fits_to_other_games(tmp_path):
-    """The spread of solutions over samples of games against the errors that each fit tells."""
-    solutions, told = [], []
+    """The spread of solutions over samples of games, against the errors that each fit reports."""
+    solutions, reported = [], []
     for seed in range(60):
         _, temporal = walk(tmp_path / str(seed), 0.8, games=150, seed=1000)
         problem = temporal.problem
@@ -110,11 +110,11 @@ def test_standard_errors_are_those_of_fits_to_other_games(tmp_path):
         part = TemporalProblem(problem.on(drawn), temporal.extra)
         weights = newton(part, LearnerOptions(), Record())
         solutions.append(weights.ravel())
-        told.append(errors_at(part, weights).ravel())
+        reported.append(errors_at(part, weights).ravel())
         if seed == 0:
             whole = errors_at(temporal, newton(temporal, LearnerOptions(), Record())).ravel()
     free = problem.free.ravel()
     # without replacement 63 % of the games are drawn: the spread between such halves is that of n (1 - f) / f games
     factor = np.sqrt((1 - 0.632) / 0.632)
     ratio = np.std(solutions, axis=0)[free] / (whole[free] * factor)
-    assert 0.75 < np.median(ratio) < 1.3 and (np.median(told, axis=0)[free] > whole[free]).mean() > 0.9
+    assert 0.75 < np.median(ratio) < 1.3 and (np.median(reported, axis=0)[free] > whole[free]).mean() > 0.9

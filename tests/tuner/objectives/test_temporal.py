@@ -77,7 +77,7 @@ def test_positions_left_out_count_their_plies(rng):
     assert np.abs(whole[1::2] - own).max() < 1e-12  # every[2t + 1] is the ply whose difference is that of v[t]
 
 
-def test_the_trace_ends_where_it_decays_to_nothing(rng):
+def test_a_decay_of_zero_cuts_the_sum_off(rng):
     _, v, z = game(rng, 10)
     decay = np.full(10, 0.7)
     decay[4] = 0
@@ -95,7 +95,7 @@ def test_the_blunder_rule_never_adds(rng):
     assert (unpredicted_blunders(d, np.ones(len(d), bool)) == d).all()
 
 
-def test_e1_the_rule_looks_at_the_difference_that_it_masks():
+def test_e1_the_rule_tests_the_difference_that_it_masks():
     """The published loop tests d[i] before it is set, so that nothing is ever masked: it learns from the opponent's mistake."""
     v, z, predicted = np.array([0.0, 0.9, 0.5]), 1.0, np.array([False, True, False])
     faulty = np.zeros(3)
@@ -126,7 +126,7 @@ def test_e2_weights_change_after_all_derivatives_are_measured():
 
 
 def test_f1_lambda_zero_is_the_next_value_and_one_the_result():
-    v, z = np.array([0.2, 0.6, 0.7]), -1.0  # looked ever better and was lost
+    v, z = np.array([0.2, 0.6, 0.7]), -1.0  # values rose, but the game was lost
     d = differences(v, z)
     swapped = {0.0: errors(d, 1.0)[0], 1.0: errors(d, 0.0)[0]}
     assert errors(d, 0.0)[0] > 0 > swapped[0.0]

@@ -118,7 +118,7 @@ def test_a_checkpoint_that_ends_within_a_line_is_refused(run):
 
 @pytest.mark.parametrize("batches", [1, 2])
 def test_what_goes_beyond_an_old_checkpoint_is_kept_beside_unless_a_kill_explains_it(run, batches):
-    """Of one batch more there may be any part; with two more lines, somebody put an older checkpoint back."""
+    """Any part of one more batch may exist; two more lines mean that an older checkpoint was restored."""
     before = contents(run)
     done("selfplay", "--resume", run, "--games", 12 + 4 * batches)
     after = contents(run)
