@@ -1,7 +1,7 @@
-"""Work on threads: compiled passes and searches release Python's lock.
+"""Run work on threads: compiled passes and searches release Python's lock.
 
-`Threads` is the one executor: tasks go in, results come out as they are ready, and each thread has a state that it alone
-uses. `in_order` builds on it: results in the order of the tasks, so that sums do not depend on the number of threads.
+`Threads` is the only executor: it takes tasks and yields results as they are ready; each thread has its own state.
+`in_order` yields results in the order of the tasks, so that sums do not depend on the number of threads.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ Task = TypeVar("Task")
 Result = TypeVar("Result")
 
 POLL_SECONDS = 0.1
-END_SECONDS = 15.0  # for threads to end once their work is aborted
+END_SECONDS = 15.0  # to wait for threads after aborting their work
 
 
 def available_cpus() -> int:
-    """The number of CPUs that this process may use."""
+    """Return the number of CPUs that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 class Threads(Generic[State, Task, Result]):
     """Threads that call work(state, task), one thread for each state. A result of None means that the work was aborted.
 
-    Use as a context manager. Leaving it drops tasks that nobody has begun, calls `abort` with each state, again and again
-    until the thread has ended, then `close`. `stop` is set from then on, for work that asks.
+    Use as a context manager. Leaving it drops tasks that have not begun, sets `stop`, which work may check, calls `abort` with
+    each state, repeatedly until its thread has ended, then `close`.
     """
 
     def __init__(self, work: Callable[[State, Task], Result | None], states: Sequence[State],
@@ -54,13 +54,13 @@ class Threads(Generic[State, Task, Result]):
         self.end()
 
     def submit(self, task: Task) -> None:
-        """Have a task done by the next thread that is free."""
+        """Queue a task for the next free thread."""
         self.pending += 1
         self._tasks.put((task,))
 
     def completed(self, interrupted: threading.Event | None = None) -> Iterator[Result]:
-        """Results as they come, until none is pending; more tasks may be submitted meanwhile. What a task raises is raised
-        here. Once `interrupted`, all work is aborted, and what was ready by then comes last."""
+        """Yield results as they come, until none is pending; more tasks may be submitted meanwhile. Exceptions of tasks are
+        raised here. Once `interrupted` is set, abort all work and yield the results that are ready."""
         while self.pending:
             if interrupted is not None and interrupted.is_set():
                 self.end()
@@ -86,7 +86,7 @@ class Threads(Generic[State, Task, Result]):
         deadline = time.monotonic() + END_SECONDS
         for thread, state in zip(self._threads, self._states, strict=True):
             while thread.is_alive() and time.monotonic() < deadline:
-                self._abort(state)  # again: a search may begin between the flag and the first time
+                self._abort(state)  # repeatedly: a search may begin after the first call
                 thread.join(0.05)
             if not thread.is_alive():
                 self._close(state)
@@ -109,8 +109,8 @@ class Threads(Generic[State, Task, Result]):
 
 
 def in_order(work: Callable[[Task], Result], tasks: Iterable[Task], workers: int) -> Iterator[Result]:
-    """work(task) for one task after another, by `workers` threads; few are ahead of the one whose result is taken, so that
-    memory is bounded."""
+    """Yield work(task) for each task, in order, on `workers` threads; few tasks run ahead of the result taken, so that memory
+    is bounded."""
     if workers < 2:
         yield from map(work, tasks)
         return

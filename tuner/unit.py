@@ -1,4 +1,4 @@
-"""The compiled parts of the tuner are one unit: an edit to any of its sources compiles it anew."""
+"""The compilation unit of the tuner: an edit to any of its sources compiles all of it again."""
 
 from __future__ import annotations
 

@@ -1,36 +1,6 @@
-"""A card against the processors: `python -m tests.benchmarks.card [POSITIONS]` builds a dataset of 50 million positions, checks
-that both find the same, times both, and prints the table of the README."""
+"""The earlier name of `tests.benchmarks.gpu`: `python -m tests.benchmarks.card` still runs it."""
 
-from __future__ import annotations
-
-import sys
-import tempfile
-from pathlib import Path
-
-from tuner.bench import Workload, met
-from tuner.bench.card import MOST, compared
-from tuner.engine.loading import SAMPLES
-
-POSITIONS = 50_000_000
-
-
-def main(positions: int = POSITIONS) -> list[tuple[str, ...]]:
-    """The lines of the table; AssertionError if the card finds something else than the processors."""
-    with tempfile.TemporaryDirectory() as folder:
-        work = Workload("classic", SAMPLES, Path(folder))
-        comparison, differences = compared(work, positions)
-        lines = [(line["what"].strip(), f"{line['value']:,.3g} {line['unit']}",
-                  "" if line["target"] is None else f"{'<=' if line['at_most'] else '>='} {line['target']:,.3g}",
-                  {None: "", True: "met", False: "short"}[met(line)],
-                  "" if line["reference"] is None else f"{line['reference']}: {line['reference_value']:,.3g}")
-                 for line in comparison.rows()]
-    largest = max(differences, key=differences.__getitem__)
-    agreement = f"largest relative difference from the processors ({largest})"
-    return [(agreement, f"{differences[largest]:.1e}", f"< {MOST:g}", "met", ""),
-            ("two runs give the same bits", "yes", "yes", "met", ""), *lines]
-
+import runpy
 
 if __name__ == "__main__":
-    print("| | measured | wanted | | beside |\n|---|---|---|---|---|")
-    for line in main(int(sys.argv[1]) if len(sys.argv) > 1 else POSITIONS):
-        print(f"| {' | '.join(line)} |")
+    runpy.run_module("tests.benchmarks.gpu", run_name="__main__")

@@ -9,12 +9,13 @@ from tests.tuner.simulation import WEIGHTS, covered, simulated, walk_weights, wa
 SIMULATIONS = 1000
 LOSSES = {loss: (lambda seed, loss=loss: simulated(loss, seed), WEIGHTS)
           for loss in ("cross-entropy", "mse", "ordered", "davidson")}
-TRACES = {f"TD({trace:g})": (lambda seed, trace=trace: walked(seed, trace), walk_weights()) for trace in (0.0, 0.7, 0.95, 1.0)}
+LAMBDAS = {f"TD({lambda_:g})": (lambda seed, lambda_=lambda_: walked(seed, lambda_), walk_weights())
+           for lambda_ in (0.0, 0.7, 0.95, 1.0)}
 
 
-@pytest.mark.parametrize("name", [*LOSSES, *TRACES])
+@pytest.mark.parametrize("name", [*LOSSES, *LAMBDAS])
 def test_intervals_cover_the_truth(name):
-    simulate, truth = {**LOSSES, **TRACES}[name]
+    simulate, truth = {**LOSSES, **LAMBDAS}[name]
     clustered, naive = covered([simulate(seed) for seed in range(SIMULATIONS)], truth)
     print(f"{name}: {clustered:.1%} of the 95 % intervals hold the truth; with naive errors {naive:.1%}")
     assert 0.93 <= clustered <= 0.97

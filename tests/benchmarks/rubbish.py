@@ -80,7 +80,7 @@ DEVICES = ("/dev/zero", "/dev/urandom")
 
 
 def peak() -> float:
-    """Megabytes that this process has had at most; getrusage would tell of the process that started it, too."""
+    """Megabytes that this process has had at most; getrusage would include the process that started it."""
     (line,) = [line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmHWM")]
     return int(line.split()[1]) / 1024
 

@@ -73,7 +73,7 @@ CASES = {
     "tune stage.yaml good.pgn -o out.yaml": "stage.yaml:5: stages are ['mg', 'late'], expected ['mg', 'eg'] for chess",
     "tune bounds.yaml good.pgn -o out.yaml": "bounds.yaml:6: bounds of material.pawn are [9, 1], expected low < high",
     "tune prior.yaml good.pgn -o out.yaml": "prior.yaml:6: sd of the prior of material.pawn is 0, expected centipawns between",
-    "tune fixed.yaml good.pgn -o out.yaml": "every number is held, by --fixed, --only or `fixed` in the file: nothing to learn",
+    "tune fixed.yaml good.pgn -o out.yaml": "every parameter is fixed, by --fixed, --only or `fixed` in the file: nothing to",
     "tune missing.yaml good.pgn -o out.yaml": "missing.yaml:6: weights lacks material.knight; `tuner params missing.yaml "
                                               "--add-missing -o missing-full.yaml` adds zeros",
     "eval nan.yaml startpos": "nan.yaml:8: material.pawn.mg is '.nan'",
@@ -108,7 +108,7 @@ CASES = {
     # options
     "tune classic good.ds -o out.yaml --fixed pawns.nothing": "--fixed pawns.nothing: names no parameter; try a glob such as",
     "tune classic good.ds -o out.yaml --only x": "--only x: names no parameter; try a glob such as 'material.*'",
-    "tune classic good.ds -o out.yaml --only material.* --fixed material": "every number is held",
+    "tune classic good.ds -o out.yaml --only material.* --fixed material": "every parameter is fixed",
     "tune classic good.pgn -o out.yaml --quiescence nothing": "nothing: no such file; bundled parameter files: classic",
     "tune classic good.ds -o out.yaml --terms nothing.py": "nothing.py: no such file; --terms takes a Python file with terms",
     "tune classic good.ds -o out.yaml --terms syntax.py": "syntax.py:1: ",

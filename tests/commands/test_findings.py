@@ -91,7 +91,7 @@ def test_a_dry_run_reports_what_can_be_learned_and_writes_nothing(small_pgn, tmp
     monkeypatch.chdir(tmp_path)
     ran = done("tune", "material", small_pgn, "--dry-run", "--untapered", "--only", "material.*", "--only", "piece_square.*",
                "--only", "space.tempo", "--no-intercept")
-    assert "390 numbers may move" in ran.out
+    assert "390 free weights" in ran.out
     assert "material.knight can be traded for all of piece_square.knight" in ran.out
     assert "all of piece_square.king: together they change nothing" in ran.out and "material.pawn  all +/-" in ran.out
     assert not list(tmp_path.iterdir())
@@ -103,14 +103,14 @@ def test_the_prior_can_be_chosen_by_cross_validation(tmp_path):
     games = tictactoe_file(tmp_path, 600)
     start = REPOSITORY / "params" / "tictactoe" / "zero.yaml"
     ran = done("tune", start, games, "-o", tmp_path / "l.yaml", "--method", "logistic", "--prior", "cv", "--json")
-    losses = dict(part.split(": ") for part in ran.err.split("by the prior's width: ")[1].split(";")[0].split(", "))
+    losses = dict(part.split(": ") for part in ran.err.split("by width of the prior: ")[1].split(";")[0].split(", "))
     assert len(losses) > 5 and json.loads(ran.out)["prior"] == float(min(losses, key=losses.get))
 
 
 @pytest.mark.parametrize(("more", "what"), [
-    (("--loss", "draws", "--held-out", 0), "chooses by held-out games"),
+    (("--loss", "draws", "--held-out", 0), "chooses a model by held-out games"),
     (("--loss", "ordered", "--method", "rootstrap"), "needs results"),
-    (("--loss", "davidson", "--gradient", "finite-difference"), "analytic gradient alone"),
+    (("--loss", "davidson", "--gradient", "finite-difference"), "has only an analytic gradient"),
     (("--bootstrap", 1), "expected 2 or more"), ((), "expected -o OUT")])
 def test_impossible_requests_are_reported_in_one_line(small_pgn, tmp_path, more, what):
     ran = tuner("tune", "classic", small_pgn, *(("-o", tmp_path / "l.yaml") if more else ()), *more)

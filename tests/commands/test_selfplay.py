@@ -144,7 +144,7 @@ def test_a_repeated_game_is_learned_from_once(tmp_path):
     ("selfplay --lambda 2", "'2' is not a number from 0 to 1"),
     ("selfplay --method treestrap --nodes 100", "--method treestrap: needs searches of fixed depth"),
     ("selfplay --method rootstrap --no-blunders", "--no-blunders: applies to td and td-leaf"),
-    ("selfplay --fixed * --run new", "every number is held"),
+    ("selfplay --fixed * --run new", "every parameter is fixed"),
     ("selfplay --openings nonsense --run new", "--openings nonsense: neither a file nor a position"),
     ("selfplay --opponent uci:nobody --games 2 --run new", "nobody: no such program"),
     ("selfplay --resume new", "new: contains no selfplay run"),

@@ -87,9 +87,9 @@ def test_labelled_positions_have_no_clusters_to_speak_of(small_dataset, small_pg
     (tmp_path / "l.epd").write_text("".join(f'{" ".join(engine.game.text(p).split()[:4])} c9 "{"1-0" if w else "0-1"}";\n'
                                             for p, w in zip(positions, won, strict=True)))
     labelled = done("tune", "material", tmp_path / "l.epd", "-o", tmp_path / "o.yaml", *MATERIAL, "--scale", 0.00255)
-    assert "took positions for independent" not in labelled.out
+    assert "treat positions as independent" not in labelled.out
     games = done("tune", "material", small_dataset.path, "-o", tmp_path / "p.yaml", *MATERIAL)
-    assert "standard errors that took positions for independent would be" in games.out and "times too small" in games.out
+    assert "standard errors that treat positions as independent would be" in games.out and "times too small" in games.out
 
 
 def test_few_games_and_many_weights_are_expected_to_lose(small_dataset, tmp_path):
@@ -120,7 +120,7 @@ def test_the_reason_for_using_no_gpu_is_reported_unless_the_cpu_was_chosen(small
 @pytest.mark.parametrize("loss", ["draws", "ordered", "davidson"])
 def test_a_dry_run_takes_every_loss(small_dataset, tmp_path, loss):
     ran = done("tune", "classic", small_dataset.path, "--dry-run", "--loss", loss, "--only", "material.*")
-    assert "numbers may move" in ran.out and "expected 95 % intervals of learning from the results" in ran.out
+    assert "free weights; the games identify" in ran.out and "expected 95 % intervals of a fit to the results" in ran.out
 
 
 def test_fractional_labels_are_no_wins(tmp_path):
@@ -130,7 +130,7 @@ def test_fractional_labels_are_no_wins(tmp_path):
     done("dataset", tmp_path / "l.epd", "-o", tmp_path / "l.ds")
     found = json.loads(done("dataset", "inspect", tmp_path / "l.ds", "--json").out)
     assert found["results_by_position"] == pytest.approx([1 / 6, 1 / 6, 1 / 6], abs=1e-4)
-    assert "(labels between: 50.0 %)" in done("dataset", "inspect", tmp_path / "l.ds").out
+    assert "(fractional labels: 50.0 %)" in done("dataset", "inspect", tmp_path / "l.ds").out
 
 
 @pytest.mark.parametrize("arguments", [
@@ -148,4 +148,4 @@ def test_only_searches_are_agreed_with(small_pgn, tmp_path, arguments):
 
 def test_a_dry_run_names_the_quantity_of_its_intervals(small_pgn):
     ran = done("tune", "classic", small_pgn, "--dry-run", "--only", "material.*")
-    assert "those of rootstrap, the method here, will be others" in ran.out and "learns from the results alone" not in ran.err
+    assert "those of rootstrap, the method used here, will differ" in ran.out and "learns from the results alone" not in ran.err

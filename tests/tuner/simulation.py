@@ -75,8 +75,8 @@ def simulated(loss: str, seed: int) -> FitResult:
     return fit(data, parameters_of(len(WEIGHTS)), replace(OPTIONS, loss=loss))
 
 
-def walked(seed: int, trace: float) -> FitResult:
-    """A fit by TD(lambda) to walks on a line: from a state s of 1..STATES one step to either side, lost at 0 and won behind
+def walked(seed: int, lambda_: float) -> FitResult:
+    """A fit by TD(lambda) to walks on a line: from a state s of 1..STATES one step to either side, lost at 0 and won beyond
     STATES (Sutton 1988, with as many wins as losses for the middle). The value of a state is linear in s."""
     random = np.random.default_rng([seed, 11])
     rows, outcomes, ends = [], [], []
@@ -91,7 +91,7 @@ def walked(seed: int, trace: float) -> FitResult:
     data = dataset_of(np.eye(STATES, dtype=np.int8)[rows], np.array(outcomes), 1)
     names = np.arange(1, GAMES + 1, dtype=np.uint64)
     data = Dataset(**{**vars(data), "first": np.array([0, *ends]), "game": names, "opening": names})
-    extra = TemporalData(np.full(len(rows), trace), np.full(len(rows), np.nan))
+    extra = TemporalData(np.full(len(rows), lambda_), np.full(len(rows), np.nan))
     return fit_temporal(data, extra, parameters_of(STATES), OPTIONS)
 
 
@@ -100,7 +100,7 @@ def parameters_of(columns: int) -> Parameters:
 
 
 def walk_weights() -> np.ndarray:
-    """(STATES,) centipawns at which values are right; the middle state is worth nothing."""
+    """(STATES,) centipawns at which values are right; the value of the middle state is 0."""
     values = 2 * np.arange(1, STATES + 1) / (STATES + 1) - 1
     return np.arctanh(values) / SCALE
 

@@ -1,4 +1,4 @@
-"""What the tests of the tuner share: datasets written from dense matrices, and the dense formulas to compare with."""
+"""Shared by the tests of the tuner: datasets from dense matrices, and dense formulas to compare with."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ LAYOUT = Layout((Place("material", "man", (), 0), Place("material", "king", (), 
 
 
 def flat_layout(columns: int) -> Layout:
-    """So many single numbers."""
+    """Return a layout of so many scalar parameters."""
     return Layout(tuple(Place("single", f"n{i}", (), i) for i in range(columns)))
 
 

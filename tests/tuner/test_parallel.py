@@ -1,4 +1,4 @@
-"""Work by threads: results in order, few of them ahead, and problems told."""
+"""Work on threads: results in order, few of them ahead, and exceptions raised."""
 
 from __future__ import annotations
 

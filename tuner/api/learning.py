@@ -52,7 +52,7 @@ def tune(start: Evaluation | str | Path, games: str | Path | Iterable[str | Path
     """Learn the numbers of an evaluation from games: files, folders or datasets.
 
     The learned file is written to `output`, and everything for a report to the folder `run`, if they are given. `options` are
-    those of `tuner tune`: method, depth, trace (--lambda), loss, learner, prior, fixed, only, held_out, positions, min_elo,
+    those of `tuner tune`: method, depth, lambda_, loss, learner, prior, fixed, only, held_out, positions, min_elo,
     seed, ... (see `tuner.tuning.options.TuneOptions` and `games.record.ReadOptions`). InputError names a mistake in one line.
     """
     unknown = sorted(options.keys() - READING - OPTIONS)

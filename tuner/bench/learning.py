@@ -33,7 +33,7 @@ NEAR = 1e-5  # of the optimum, relative
 
 
 def whole_data(work: Workload) -> Dataset:
-    """The dataset to measure with, built where there are games only."""
+    """Return the dataset to measure with; build it if games are given."""
     engine, _ = load_engine(work.params)
     if is_dataset(work.games):
         return checked(open_dataset(work.games), engine)
@@ -44,7 +44,7 @@ def whole_data(work: Workload) -> Dataset:
 
 
 def without_terms(data: Dataset, dropped: set[str], target: Path) -> Dataset:
-    """The dataset without some terms' columns."""
+    """Copy a dataset without the columns of some terms."""
     layout = data.layout
     keep = np.zeros(layout.size, np.bool_)
     for place in layout.places:
@@ -64,7 +64,7 @@ def without_terms(data: Dataset, dropped: set[str], target: Path) -> Dataset:
 
 
 def largest_terms(layout: Layout, most: int) -> set[str]:
-    """The largest terms, so many that at most `most` columns remain without them."""
+    """Return the largest terms, so many that at most `most` columns remain without them."""
     sizes: dict[str, int] = {}
     for place in layout.places:
         sizes[place.term] = sizes.get(place.term, 0) + place.size
@@ -83,7 +83,7 @@ def _zero(data: Dataset) -> Parameters:
 
 
 def passes(work: Workload) -> list[dict]:
-    """Loss and gradient in one pass, beside the same by a sparse matrix of SciPy."""
+    """Measure loss and gradient in one pass, against the same with a sparse matrix of SciPy."""
     from scipy.sparse import csr_matrix
 
     whole, rows = whole_data(work), []
@@ -113,7 +113,7 @@ def passes(work: Workload) -> list[dict]:
 
 
 def fits(work: Workload) -> list[dict]:
-    """Fits from zero, standard errors included, each in a process of its own; and the memory they take."""
+    """Measure fits from zero with standard errors, each in its own process, and their memory."""
     whole, rows = whole_data(work), []
     layout, stages = whole.layout, len(whole.manifest["stages"])
     small = without_terms(whole, largest_terms(layout, SMALL_FIT // stages), work.folder / "small")
@@ -130,15 +130,15 @@ def fits(work: Workload) -> list[dict]:
 
 
 def peak_megabytes() -> float:
-    """Most memory that this process has had at once."""
+    """Return the peak memory of this process in megabytes."""
     status = Path("/proc/self/status")
-    if status.exists():  # getrusage would give the largest of this process and the one that started it
+    if status.exists():  # getrusage would include the process that started it
         return int(status.read_text().split("VmHWM:")[1].split()[0]) / 1024
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 def _measure(path: str) -> dict:
-    """CPU seconds and memory of a fit, and how far from the optimum it ends."""
+    """Return CPU seconds and memory of a fit, and its relative distance from the optimum."""
     data = open_dataset(path)
     parameters = _zero(data)
     games = np.arange(min(50, data.games))

@@ -1,4 +1,4 @@
-"""Text to moves, positions to coefficients."""
+"""Speed of reading: text to moves, positions to coefficients."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tuner.io.files import QUIESCENCE
 
 
 def games_to_moves(work: Workload) -> list[dict]:
-    """Text of games to legal moves."""
+    """Measure reading games from text to legal moves."""
     engine, _ = load_engine(work.params)
     bench = importlib.import_module(f"games.{engine.game.name}.bench")
     bench.reading(work.games)  # compiles
@@ -25,7 +25,7 @@ def games_to_moves(work: Workload) -> list[dict]:
 
 
 def perft(work: Workload) -> list[dict]:
-    """Move generation, bulk counting in the last ply."""
+    """Measure move generation, with bulk counting at the last ply."""
     engine, _ = load_engine(work.params)
     bench = importlib.import_module(f"games.{engine.game.name}.bench")
     return [row(f"perft, {name}", nodes / seconds / 1e6, "M nodes/s", reference=("python-chess", reference / 1e6))
@@ -33,7 +33,7 @@ def perft(work: Workload) -> list[dict]:
 
 
 def positions_to_coefficients(work: Workload) -> list[dict]:
-    """Counting the terms of positions, and finding the quiet ones."""
+    """Measure counting the terms of positions, and selecting quiet ones."""
     engine, _ = load_engine(work.params)
     packed = engine.packed(quiescence_of(engine, QUIESCENCE))
 

@@ -1,4 +1,4 @@
-"""Nodes searched and games played per second."""
+"""Speed of search and self-play: nodes and games per second."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from tuner.io.progress import Display
 from tuner.selfplay.run import new_run
 from tuner.selfplay.settings import Settings
 
-NODES = 1_000_000  # a position
-LIGHT = "pesto"  # an evaluation of material and piece-square tables alone, beside the one asked for
+NODES = 1_000_000  # per position
+LIGHT = "pesto"  # an evaluation of material and piece-square tables only, measured too
 SELF_PLAY_DEPTH, RANDOM_PLIES, LONGEST, GAMES = 4, 8, 160, 15
 LEARNING_GAMES = 160
 
@@ -33,7 +33,7 @@ def _nodes_per_second(searcher: Searcher, positions: list[np.ndarray]) -> float:
 
 
 def searches(work: Workload) -> list[dict]:
-    """Nodes per second in both modes, with one thread and with two, and those of other engines."""
+    """Measure nodes per second in both modes, with one thread and with two, and those of other engines."""
     lines, found = [], {}
     for params in dict.fromkeys((work.params, LIGHT)):
         engine, parameters = load_engine(params)
@@ -45,14 +45,14 @@ def searches(work: Workload) -> list[dict]:
             found[params, mode] = _nodes_per_second(searcher, positions) / 1e6
             target = 7.0 if mode == "exact" else None
             lines.append(row(f"search, {mode}, {params}", found[params, mode], "M nodes/s", target))
-    lines.append(row("  two threads together, by the clock, against one", _two_threads(engine, parameters, positions), "x", 1.9))
+    lines.append(row("  two threads against one, by the clock", _two_threads(engine, parameters, positions), "x", 1.9))
     for name, speed in rows.engines_nodes():
         lines.append(row(f"  {name}, for comparison", speed / 1e6, "M nodes/s"))
     return lines
 
 
 def _two_threads(engine: Engine, parameters, positions: list[np.ndarray]) -> float:
-    """How much more two searches do at once than one alone, by the clock."""
+    """Return the speed-up of two concurrent searches over one, by the clock."""
     searchers = [engine.searcher(parameters, False) for _ in range(2)]
 
     def seconds(threads: int) -> float:
@@ -69,7 +69,7 @@ def _two_threads(engine: Engine, parameters, positions: list[np.ndarray]) -> flo
 
 
 def self_play(work: Workload) -> list[dict]:
-    """Games per CPU second of an exact search against itself."""
+    """Measure games per CPU second of an exact search against itself."""
     lines = []
     for params in dict.fromkeys((work.params, LIGHT)):
         engine, parameters = load_engine(params)
@@ -86,7 +86,7 @@ def self_play(work: Workload) -> list[dict]:
 
 
 def learning(work: Workload) -> list[dict]:
-    """What learning adds to playing, in CPU time, and how much more two threads play, by the clock."""
+    """Measure the CPU time of learning relative to playing, and the speed-up of two threads, by the clock."""
     seconds, cost = {}, 0.0
     with tempfile.TemporaryDirectory(prefix="evaltune-") as folder:
         for workers in (1, 2):
@@ -97,12 +97,12 @@ def learning(work: Workload) -> list[dict]:
             own = time.thread_time() - own  # this thread learns and writes, the others play
             cost = max(cost, own / (time.process_time() - cpu - own))
     return [row(f"self-play with learning, depth 3, {work.params}", LEARNING_GAMES / seconds[1], "games/s by the clock"),
-            row("  learning and writing, against playing", 100 * cost, "% more", 10.0, at_most=True),
-            row("  two threads, by the clock, against one", seconds[1] / seconds[2], "x", 1.9)]
+            row("  learning and writing, relative to playing", 100 * cost, "% more", 10.0, at_most=True),
+            row("  two threads against one, by the clock", seconds[1] / seconds[2], "x", 1.9)]
 
 
 def _game(engine: Engine, searcher: Searcher, rng: np.random.Generator) -> int:
-    """Play one game from a random opening; returns its length."""
+    """Play one game from a random opening; return its length."""
     game = engine.game
     searcher.clear()
     line = [game.start()]

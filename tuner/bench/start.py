@@ -1,4 +1,4 @@
-"""How long the program takes to start: for the first time, later, and for its help."""
+"""Start-up time: with an empty cache, with a warm one, and of the help."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ def _cpu_seconds_of(arguments: list[str], cache: str | None = None) -> float:
 
 
 def starts(work: Workload) -> list[dict]:
-    """Compiling everything that a dataset and an evaluation need; a start with the cache; `tuner --help`."""
+    """Measure compiling everything that a dataset and an evaluation need, a warm start, and `tuner --help`."""
     with tempfile.TemporaryDirectory() as folder:
         whole = ["tune", work.params, str(work.games), "-o", str(Path(folder) / "learned.yaml")]
-        command = [*whole, "--method", "logistic"]  # searches take far longer than what compiles them
+        command = [*whole, "--method", "logistic"]  # searching takes far longer than compiling it
         cold = _cpu_seconds_of(command, folder)
         warm = min(_cpu_seconds_of(command, folder) for _ in range(2))
         searched = _cpu_seconds_of(whole)
     show = ["params", work.params]
     _cpu_seconds_of(show)
-    return [row("cold compile of all that `tuner tune --method logistic` needs", cold - warm, "CPU s", 8.0, True),
-            row("that on the bundled games, warm", warm, "CPU s", None, True),
+    return [row("compiling `tuner tune --method logistic`, empty cache", cold - warm, "CPU s", 8.0, True),
+            row("  the same with a warm cache, bundled games", warm, "CPU s", None, True),
             row("`tuner tune` on the bundled games, with its searches", searched, "CPU s", None, True),
             row("warm start (`tuner params`)", min(_cpu_seconds_of(show) for _ in range(3)), "CPU s", 0.6, True),
             row("tuner --help", min(_cpu_seconds_of(["--help"]) for _ in range(3)), "CPU s", 0.3, True)]

@@ -15,7 +15,7 @@ ROWS = {"pgn": ("reading", "games_to_moves"), "perft": ("reading", "perft"),
         "coefficients": ("reading", "positions_to_coefficients"), "pass": ("learning", "passes"), "fit": ("learning", "fits"),
         "search": ("searching", "searches"), "selfplay": ("searching", "self_play"),
         "learning": ("searching", "learning"), "start": ("start", "starts"),
-        "gpu": ("card", "passes_on_a_card")}
+        "gpu": ("gpu", "passes_on_a_gpu")}
 ORDINARY = [name for name in ROWS if name != "gpu"]
 
 

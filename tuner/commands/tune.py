@@ -100,7 +100,7 @@ def run(arguments: argparse.Namespace) -> dict:
 
     options = TuneOptions(
             reading=read_options(arguments), quiescence=arguments.quiescence, terms=tuple(arguments.terms), step=arguments.step,
-            method=arguments.method, depth=arguments.depth, trace=arguments.lambda_, workers=min(arguments.workers, 512),
+            method=arguments.method, depth=arguments.depth, lambda_=arguments.lambda_, workers=min(arguments.workers, 512),
             per_game=arguments.per_game, rounds=arguments.rounds,
             loss=arguments.loss, learner=arguments.learner, gradient=gradient_named(arguments.gradient),
             learning_rate=arguments.learning_rate,
@@ -112,9 +112,9 @@ def run(arguments: argparse.Namespace) -> dict:
         with TerminalDisplay() as display:
             result = run.dry_run(arguments.params, arguments.games, options, display)
         if not arguments.json:
-            from tuner.diagnostics.dry_run import foresee_lines
+            from tuner.diagnostics.dry_run import dry_run_lines
 
-            print("\n".join(foresee_lines(result)))
+            print("\n".join(dry_run_lines(result)))
         return result
     if arguments.output is None:
         raise InputError("expected -o OUT, the parameter file to write, or --dry-run")

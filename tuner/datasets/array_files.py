@@ -10,11 +10,11 @@ from pathlib import Path
 import numpy as np
 
 HEADER = 128
-PART = 1 << 24  # bytes that have a checksum of their own
+PART = 1 << 24  # bytes that share a checksum
 
 
 class ArrayWriter:
-    """A one-dimensional `.npy` file that grows; its header is written last, into room kept for it."""
+    """A one-dimensional `.npy` file that grows; its header is written last, into reserved space."""
 
     def __init__(self, path: Path, dtype: type) -> None:
         self.dtype, self.length = np.dtype(dtype), 0
@@ -49,5 +49,5 @@ class ArrayWriter:
         self._file.close()
 
     def abandon(self) -> None:
-        with contextlib.suppress(OSError):  # on a full disk what is still to be written cannot be
+        with contextlib.suppress(OSError):  # on a full disk, closing fails too
             self._file.close()

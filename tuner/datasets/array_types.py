@@ -1,4 +1,4 @@
-"""Numba's types of a dataset's arrays, which are read through memory maps, and of what passes over them work with."""
+"""Numba types of a dataset's arrays, which are read-only memory maps, and of the arrays of passes over them."""
 
 from __future__ import annotations
 

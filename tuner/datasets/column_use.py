@@ -16,7 +16,7 @@ uses_type = types.Array(types.int64, 2, "C")
 
 @entry(types.void(index_type, count_type, row_type, phase_type, ranges_type, uses_type, uses_type))
 def column_use(index, count, row, phase, ranges, positions, total):
-    """Add, per phase and column, how many positions the column applies to and the sum of the absolute counts."""
+    """Add, per phase and column, the number of positions that the column applies to and the sum of absolute counts."""
     for r in range(len(ranges)):
         for position in range(ranges[r, 0], ranges[r, 1]):
             applies, sums = positions[phase[position]], total[phase[position]]
@@ -26,7 +26,7 @@ def column_use(index, count, row, phase, ranges, positions, total):
 
 
 def use_of(data: Dataset, ranges: np.ndarray, phases: int, workers: int) -> tuple[np.ndarray, np.ndarray]:
-    """Per phase and column (phases + 1, columns): positions that it applies to, and the sum of absolute counts."""
+    """Return, per phase and column (phases + 1, columns), the positions that it applies to and the sum of absolute counts."""
     shape = (phases + 1, data.columns)
 
     def work(piece: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

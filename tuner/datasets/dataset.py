@@ -16,7 +16,7 @@ from tuner.datasets.format import BY_NONZERO, BY_POSITION
 from tuner.datasets.rows import Rows
 from tuner.parameters.layout import Layout, Place
 
-LARGE = 1 << 24  # bytes of an array of which parts are read
+LARGE = 1 << 24  # bytes above which an array is read in parts
 
 
 @dataclass(frozen=True)
@@ -49,23 +49,23 @@ class Dataset:
         return len(self.phase)
 
     def matrix(self) -> Any:
-        """(positions, columns) the coefficients as a SciPy CSR array of float64."""
+        """Return the coefficients (positions, columns) as a SciPy CSR array of float64."""
         return self.rows(0, self.positions).matrix(self.columns)
 
     def rows(self, begin: int, end: int) -> Rows:
-        """Positions begin to end, in place."""
+        """Return positions begin to end, without copying."""
         low, high = int(self.row[begin]), int(self.row[end])
         return Rows(self.index[low:high], self.count[low:high], self.row[begin:end + 1], self.phase[begin:end],
                     self.outcome[begin:end], self.weight[begin:end])
 
     def release(self) -> None:
-        """Give back the memory of pages read so far; they stay in the system's cache."""
+        """Release the memory of pages read so far; they stay in the system's cache."""
         for pages in self._maps:
             if hasattr(pages, "madvise"):
                 pages.madvise(mmap.MADV_DONTNEED)
 
     def prefetch(self, low: int, high: int, names: Sequence[str] = BY_POSITION) -> None:
-        """Have what there is of positions low to high read from the disk while something else is done."""
+        """Start reading positions low to high from disk in the background."""
         nonzeros = int(self.row[low]), int(self.row[high])
         for name in names:
             size = getattr(self, name).itemsize
@@ -73,7 +73,7 @@ class Dataset:
             self.prefetch_bytes(name, a * size, b * size)
 
     def prefetch_bytes(self, name: str, begin: int, end: int) -> None:
-        """The same for some bytes of an array."""
+        """Start reading some bytes of an array from disk in the background."""
         pages = self.pages.get(name)
         if pages is not None:
             start = (HEADER + begin) // mmap.PAGESIZE * mmap.PAGESIZE
@@ -83,7 +83,7 @@ class Dataset:
 
     @cached_property
     def pages(self) -> dict[str, mmap.mmap]:
-        """The maps of the arrays by position, if they are so large that parts of them are read."""
+        """Memory maps of the arrays by position that are large enough to be read in parts."""
         found = {}
         for name in BY_POSITION:
             base = getattr(self, name)
@@ -95,7 +95,7 @@ class Dataset:
 
     @cached_property
     def layout(self) -> Layout:
-        """The layout that its positions were counted with."""
+        """The layout of its columns."""
         places, first = [], 0
         for path, shape in self.manifest["layout"]:
             term, name = path.split(".")
@@ -109,5 +109,5 @@ class Dataset:
 
     @property
     def phases(self) -> int:
-        """Steps of the phase: a position of phase f has the first stage with weight f / phases."""
+        """Steps of the phase: a position of phase f has the share f / phases of the first stage."""
         return self.manifest["phases"]

@@ -2,8 +2,8 @@
 
 A dataset is a folder of `.npy` files and a manifest. Position i has the nonzeros row[i]:row[i + 1] of `index` (uint16
 columns) and `count` (int8), and `phase` (uint8, steps of the first stage), `outcome` (float32 in [-1, 1], first player)
-and `weight` (float32). Game g has the positions first[g]:first[g + 1]; `game` and `opening` (uint64) name it. The manifest
-has a checksum (CRC-32) for each part of each array, so that damage is found and named.
+and `weight` (float32). Game g has the positions first[g]:first[g + 1]; `game` and `opening` (uint64) identify it. The manifest
+has a checksum (CRC-32) for each part of each array, so that damage is detected and located.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Whether a dataset is what was written, with every number in its range: one look at each array, by all processors."""
+"""Check a dataset's checksums and value ranges, one pass over each array, on all CPUs."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ AGAIN = "build the dataset again"
 
 
 def require_whole(data: Dataset) -> None:
-    """InputError that names the first number out of its range, without which compiled code would read beyond the arrays, or the
-    first part of a file that is not what was written. Datasets without checksums are searched for wrong numbers alone."""
-    never_fall = (lambda v: np.diff(v) < 0, "numbers that never fall")
+    """InputError that names the first value out of range, which could make compiled code read beyond the arrays, or the first
+    damaged part of a file. Datasets without checksums are only checked for values out of range."""
+    ascending = (lambda v: np.diff(v) < 0, "numbers in ascending order")
     rules: dict[str, tuple[Callable[[np.ndarray], np.ndarray], str]] = {
-        "row": never_fall, "first": never_fall, "index": (lambda v: v >= data.columns, f"a column below {data.columns}"),
+        "row": ascending, "first": ascending, "index": (lambda v: v >= data.columns, f"a column below {data.columns}"),
         "phase": (lambda v: v > data.manifest["phases"], f"a phase of at most {data.manifest['phases']}"),
         "outcome": (lambda v: ~(abs(v) <= 1), "an outcome from -1 to 1"),
         "weight": (lambda v: ~((v >= 0) & (v < np.inf)), "a weight of 0 or more")}
@@ -47,7 +47,7 @@ def _check(data: Dataset, name: str, checks: list[int] | None, wrong: Callable[[
     def problem(part: int) -> str | None:
         begin, end = part * PART, min((part + 1) * PART, len(content))
         if wrong is not None:
-            found = wrong(values[part * step:(part + 1) * step + 1])  # one more, for numbers that are compared with the next
+            found = wrong(values[part * step:(part + 1) * step + 1])  # one more, because order is checked between neighbours
             if found.any():
                 return f"entry {part * step + int(np.argmax(found))} is damaged, expected {expected}"
         if checks is not None and zlib.crc32(content[begin:end]) != checks[part]:

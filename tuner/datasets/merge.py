@@ -1,4 +1,4 @@
-"""Some games of datasets as a new dataset."""
+"""Merge datasets, or copy some games of one, into a new dataset."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tuner.datasets.writer import DatasetWriter
 
 
 def merge(datasets: Sequence[Dataset], target: Path) -> Dataset:
-    """One dataset of all; a game that stands in several of them is taken once."""
+    """Merge datasets into one; a game that occurs in several is copied once."""
     first = datasets[0].manifest
     for data in datasets[1:]:
         for key in ("game", "layout", "terms", "phases"):
@@ -32,7 +32,7 @@ def merge(datasets: Sequence[Dataset], target: Path) -> Dataset:
 
 
 def part(data: Dataset, games: np.ndarray, target: Path, what: str) -> Dataset:
-    """Some games (indices, ascending) of a dataset as a dataset of their own."""
+    """Copy some games (indices, ascending) of a dataset into a new dataset."""
     if len(games) == 0:
         raise InputError(f"{target}: would hold no game; choose another share or seed")
     copy_games([(data, games)], target, {**_common(data.manifest), "sources": data.manifest["sources"],

@@ -1,4 +1,4 @@
-"""Ranges of positions: (m, 2) int64, each from its first position to behind its last."""
+"""Ranges of positions: (m, 2) int64, each from its first position to one past its last."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import numpy as np
 from tuner.datasets.dataset import Dataset
 from tuner.datasets.format import BY_NONZERO, BY_POSITION
 
-BLOCK = 1 << 16  # positions dealt with at once, and between two looks at the memory
-APART = 128  # positions that are cheaper left out than read: some pages of each large array
+BLOCK = 1 << 16  # positions processed at a time, between two releases of memory
+APART = 128  # gap in positions above which reading skips it: some pages of each large array
 
 
 def ranges_of(data: Dataset, games: np.ndarray) -> np.ndarray:
-    """(m, 2) ranges of positions of these games (ascending), neighbours joined."""
+    """Return the ranges (m, 2) of positions of these games (ascending); adjacent games are joined."""
     if len(games) == 0:
         return np.zeros((0, 2), np.int64)
     breaks = np.flatnonzero(np.diff(games) != 1) + 1
@@ -23,12 +23,12 @@ def ranges_of(data: Dataset, games: np.ndarray) -> np.ndarray:
 
 
 def whole_games(data: Dataset, games: np.ndarray) -> np.ndarray:
-    """(g, 2) the range of positions of each of these games."""
+    """Return the range of positions (g, 2) of each of these games."""
     return np.ascontiguousarray(np.stack([data.first[games], data.first[games + 1]], axis=1))
 
 
 def blocks(ranges: np.ndarray, size: int = BLOCK) -> Iterator[np.ndarray]:
-    """The same positions as pieces of ranges that each span and hold at most `size` positions."""
+    """Split ranges into pieces that each span at most `size` positions."""
     piece: list[tuple[int, int]] = []
     for low, high in ranges.tolist():
         while low < high:
@@ -45,15 +45,14 @@ def blocks(ranges: np.ndarray, size: int = BLOCK) -> Iterator[np.ndarray]:
 
 
 def ahead(data: Dataset, ranges: np.ndarray, names: Sequence[str] = BY_POSITION, larger: int = 1) -> Iterator[np.ndarray]:
-    """Pieces of ranges, each on its way from the disk while earlier ones are dealt with; of these arrays.
-    They are so many times larger than usual."""
+    """Yield pieces of ranges, `larger` times the usual size; the next ones are read from disk while one is processed."""
     for piece in blocks(ranges, larger * BLOCK) if larger > 1 else blocks(ranges):
         prefetch(data, piece, names)
         yield piece
 
 
 def prefetch(data: Dataset, piece: np.ndarray, names: Sequence[str] = BY_POSITION) -> None:
-    """Have ascending ranges read from the disk: what lies between them, of the large arrays, only where there is little of it."""
+    """Start reading ascending ranges from disk; of the large arrays, wide gaps between ranges are skipped."""
     data.prefetch(int(piece[0, 0]), int(piece[-1, 1]), [name for name in names if name not in BY_NONZERO])
     apart = np.flatnonzero(piece[1:, 0] - piece[:-1, 1] > APART)
     large = [name for name in names if name in BY_NONZERO]
@@ -62,7 +61,7 @@ def prefetch(data: Dataset, piece: np.ndarray, names: Sequence[str] = BY_POSITIO
 
 
 def together(ranges: np.ndarray, size: int = BLOCK) -> Iterator[slice]:
-    """Which ascending ranges, never a part of one, span at most `size` positions together; or one alone that is larger."""
+    """Yield slices of ascending ranges that together span at most `size` positions; a larger range comes alone."""
     begin = 0
     while begin < len(ranges):
         end = max(begin + 1, int(np.searchsorted(ranges[:, 1], ranges[begin, 0] + size, side="right")))

@@ -1,4 +1,4 @@
-"""Opening a dataset: everything in its manifest is checked, and on request every number."""
+"""Open a dataset: check its manifest, and on request every value."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from tuner.datasets.format import ARRAYS, FORMAT, LARGEST_MANIFEST, MANIFEST
 from tuner.datasets.integrity import require_whole
 from tuner.io.files import read_whole
 
-# of the manifest; whole numbers are 1 or more, nonzeros may be 0
+# of the manifest; integers are 1 or more, nonzeros may be 0
 ENTRIES = {"program": str, "game": str, "sources": list, "options": dict, "layout": list, "terms": str, "phases": int,
            "stages": list, "games": int, "positions": int, "nonzeros": int}
-MOST = {"phases": 255}  # what fits into the arrays
+MOST = {"phases": 255}  # limits of the types of the arrays
 MOST_COLUMNS, MOST_DIMENSIONS = 1 << 16, 8
 
 
 def open_dataset(path: str | Path, check: bool = True) -> Dataset:
-    """Open a dataset; InputError for a folder that is none or is damaged.
+    """Open a dataset; InputError for a folder that is not a dataset or is damaged.
 
-    `check` that every number is in its range and what was written, see `tuner.datasets.integrity`.
+    `check`: check also value ranges and checksums, see `tuner.datasets.integrity`.
     """
     path = Path(path)
     manifest = _read_manifest(path)
@@ -33,7 +33,7 @@ def open_dataset(path: str | Path, check: bool = True) -> Dataset:
     for name, kind in ARRAYS.items():
         try:
             array = np.lib.format.open_memmap(path / f"{name}.npy", mode="r")
-        except Exception as problem:  # a damaged header is read as Python source: there is no end of what may be raised
+        except Exception as problem:  # NumPy evaluates the header as Python source: a damaged one may raise anything
             reason = getattr(problem, "strerror", None) or str(problem).partition("\n")[0]
             raise InputError(f"{path / name}.npy: damaged ({reason}); build the dataset again") from None
         if array.dtype != kind or array.ndim != 1:
@@ -49,14 +49,14 @@ def open_dataset(path: str | Path, check: bool = True) -> Dataset:
     maps = tuple(array._mmap for array in arrays.values() if getattr(array, "_mmap", None) is not None)
     data = Dataset(path, manifest, maps, **{name: array.view(np.ndarray) for name, array in arrays.items()})
     for pages in data.pages.values():
-        pages.madvise(mmap.MADV_RANDOM)  # what will be read is told: some systems read megabytes round every page
+        pages.madvise(mmap.MADV_RANDOM)  # prefetching is explicit: some systems would read megabytes around every page
     if check:
         require_whole(data)
     return data
 
 
 def _read_manifest(path: Path) -> dict:
-    """The manifest, with everything in it that a dataset needs."""
+    """Read and check the manifest."""
     try:
         manifest = json.loads(read_whole(path / MANIFEST, LARGEST_MANIFEST, "a manifest"), parse_constant=_finite,
                               parse_float=_finite)
@@ -73,7 +73,7 @@ def _read_manifest(path: Path) -> dict:
     if manifest.get("format") != FORMAT:
         raise InputError(f"{path}: dataset format {str(manifest.get('format'))[:20]}, expected {FORMAT}; build it again")
     for key, kind in ENTRIES.items():
-        # true is an int of its own kind
+        # bool is a subclass of int
         if type(manifest.get(key)) is not kind or (kind is int and not (key != "nonzeros") <= manifest[key] <= MOST.get(
                 key, 2**63)):
             raise InputError(f"{path / MANIFEST}: {key} is {'damaged' if key in manifest else 'missing'}; "
@@ -92,7 +92,7 @@ def _finite(text: str) -> float:
 
 
 def _is_layout(entries: list) -> bool:
-    """Whether these are [name, shape], with as many numbers as an index of 16 bits can tell apart."""
+    """Return whether entries are [name, shape], with at most as many columns as an index of 16 bits can hold."""
     columns, names = 0, set()
     for entry in entries:
         match entry:

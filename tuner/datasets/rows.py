@@ -10,7 +10,7 @@ import numpy as np
 class Rows(NamedTuple):
     """n positions: the nonzeros of position i are row[i] - row[0] to row[i + 1] - row[0] of `index` (uint16 columns) and `count`
     (int8); `row` (n + 1,) is int64. `phase` (n,) is uint8, steps of the first stage. `outcome` and `weight` (n,) float32 are
-    those of labelled positions. Arrays of NumPy, or of CuPy."""
+    optional. Arrays are NumPy's or CuPy's."""
 
     index: Any
     count: Any
@@ -21,18 +21,18 @@ class Rows(NamedTuple):
 
     @property
     def of(self) -> np.ndarray:
-        """(nonzeros,) the position that each nonzero belongs to."""
+        """The position (nonzeros,) of each nonzero."""
         return np.repeat(np.arange(len(self.phase)), np.diff(self.row))
 
     def matrix(self, columns: int) -> Any:
-        """(n, columns) as a SciPy CSR array of float64."""
+        """Return the rows (n, columns) as a SciPy CSR array of float64."""
         from scipy.sparse import csr_array
 
         return csr_array((self.count.astype(np.float64), self.index.astype(np.int32), self.row - self.row[0]),
                          shape=(len(self.phase), columns))
 
     def dense(self, columns: int) -> np.ndarray:
-        """(n, columns) float64."""
+        """Return the rows as a dense array (n, columns) of float64."""
         found = np.zeros((len(self.phase), columns))
         found[self.of, self.index] = self.count
         return found

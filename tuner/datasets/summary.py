@@ -1,4 +1,4 @@
-"""What a dataset holds: games, positions, results, phases, and how often each parameter applies."""
+"""Summarise a dataset: games, positions, results, phases, and how often each parameter applies."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ BINS = 4  # of the phase
 RARE = 100  # positions, below which a parameter can hardly be learned
 
 
-KINDS = ("win", "draw", "loss", "other")  # of an outcome; others are labels between
+KINDS = ("win", "draw", "loss", "other")  # of an outcome; others are fractional labels
 
 
 def summarise(data: Dataset, layout: Layout) -> dict:
-    """The summary as plain data; results are shares of wins, draws and losses of the first player."""
+    """Return the summary as plain data; results are shares of wins, draws and losses of the first player."""
     phases = data.manifest["phases"]
     edges = np.linspace(0, phases + 1, BINS + 1).round().astype(int)
     by_phase = np.zeros((phases + 1, len(KINDS)), np.int64)
@@ -54,23 +54,23 @@ def summarise(data: Dataset, layout: Layout) -> dict:
 
 
 def _kind(outcome: np.ndarray) -> np.ndarray:
-    """Places (n,) in KINDS of outcomes."""
+    """Return the indices (n,) in KINDS of outcomes."""
     return np.where(np.isin(outcome, (-1, 0, 1)), 1 - np.sign(outcome), KINDS.index("other")).astype(np.int64)
 
 
 def _shares(counts: np.ndarray) -> list[float]:
-    """Of wins, draws and losses; what is missing from a sum of 1 are labels between them."""
+    """Return the shares of wins, draws and losses; the remainder to 1 are fractional labels."""
     total = max(1, int(counts.sum()))
     return [round(int(n) / total, 5) for n in counts[:KINDS.index("other")]]
 
 
 def summary_lines(summary: dict) -> list[str]:
-    """The summary as lines for people."""
+    """Return the summary as lines of text."""
 
     def shares(parts: list[float]) -> str:
         between = 1 - sum(parts)
         return " / ".join(f"{100 * part:.1f}" for part in parts) + " %" + (
-            f" (labels between: {100 * between:.1f} %)" if between > 1e-4 else "")
+            f" (fractional labels: {100 * between:.1f} %)" if between > 1e-4 else "")
 
     never, rare = summary["never_apply"], summary["rarely_apply"]
     names = [path if n == 1 else f"{path} ({n})" for path, n in never.items()]

@@ -1,4 +1,4 @@
-"""Writing a dataset: to a temporary folder first, which is put in place as a whole."""
+"""Write a dataset to a temporary folder, which then replaces the target as a whole."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from tuner.io.files import read_whole, require_other
 
 
 class DatasetWriter:
-    """Writes a dataset to a temporary folder and puts it in place when all of it is there.
+    """Writes a dataset to a temporary folder and renames it when it is complete.
 
-    Use as a context manager and call `finish`; leaving without it removes what was written.
+    Use as a context manager and call `finish`; leaving it without `finish` removes the temporary folder.
     """
 
     def __init__(self, target: Path) -> None:
@@ -30,7 +30,7 @@ class DatasetWriter:
         self._finished = False
 
     def __enter__(self) -> DatasetWriter:
-        require_replaceable(self.target)  # now rather than when all of it is written
+        require_replaceable(self.target)  # before writing anything
         try:
             shutil.rmtree(self._folder, ignore_errors=True)
             self._folder.mkdir(parents=True)
@@ -62,7 +62,7 @@ class DatasetWriter:
         self._nonzeros += len(rows.index)
 
     def add_games(self, first: np.ndarray, game: np.ndarray, opening: np.ndarray) -> None:
-        """Append games by their first position, counted over the whole dataset."""
+        """Append games by the index of their first position in the dataset."""
         self._arrays["first"].append(first)
         self._arrays["game"].append(game)
         self._arrays["opening"].append(opening)
@@ -72,7 +72,7 @@ class DatasetWriter:
         return self._arrays["phase"].length
 
     def finish(self, manifest: dict) -> None:
-        """Close the files and put the dataset in place, over an older dataset of that name."""
+        """Close the files and rename the folder to the target, replacing an older dataset."""
         games, nonzeros = self._arrays["first"].length, self._nonzeros
         self._arrays["first"].append(np.array([self.positions]))
         for array in self._arrays.values():
@@ -85,16 +85,16 @@ class DatasetWriter:
 
 
 def require_replaceable(target: Path, reads: Sequence[str] = ()) -> None:
-    """InputError for a target that is there and is anything but a dataset, or one that the command `reads`."""
+    """InputError for a target that exists and is not a dataset, or that the command `reads`."""
     require_other(target, reads)
     if os.path.lexists(target) and not _is_ours(target):
         raise InputError(f"{target}: exists and is not a dataset; choose another name")
     if os.path.islink(target):
-        raise InputError(f"{target}: is a link to a dataset, which is not replaced; name its folder")
+        raise InputError(f"{target}: is a link to a dataset; links are not replaced, name the folder itself")
 
 
 def _is_ours(folder: Path) -> bool:
-    """Whether a folder holds a dataset and nothing else: it may be removed."""
+    """Return whether a folder holds a dataset and nothing else, so that it may be removed."""
     if not is_dataset(folder) or any(name not in FILES for name in os.listdir(folder)):
         return False
     try:
@@ -105,7 +105,7 @@ def _is_ours(folder: Path) -> bool:
 
 
 def replace_folder(new: Path, target: Path) -> None:
-    """Put a folder in place of another, which must be a dataset or absent."""
+    """Rename a folder to the target, which must be a dataset or absent."""
     require_replaceable(target)
     if target.exists():
         old = target.with_name(f".{target.name}.{os.getpid()}.old")

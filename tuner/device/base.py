@@ -12,49 +12,49 @@ from tuner.objectives.temporal import TemporalData
 
 
 class Device(Protocol):
-    """Sums over positions, of which weights have shape (stages, columns + 1, or 2 with the width of a draw)."""
+    """Sums over positions. Weights have shape (stages, columns + 1), or columns + 2 with the width of a draw."""
 
     name: str
-    workers: int  # threads, for what the processors do in any case
+    workers: int  # threads of the CPU, which helps any device
 
     def loss_gradient(self, model: Model, weights: np.ndarray, ranges: np.ndarray) -> tuple[float, np.ndarray]:
-        """The sum of weight * loss over ranges (m, 2) of positions, and its gradient in the shape of the weights."""
+        """Return the sum of weight * loss over ranges (m, 2) of positions, and its gradient in the shape of the weights."""
 
     def gauss_newton(self, model: Model, weights: np.ndarray, ranges: np.ndarray) -> np.ndarray:
-        """(d, d) the sum of weight * curvature * x x'; stages one after the other."""
+        """Return the sum (d, d) of weight * curvature * x x', stage after stage."""
 
     def score_squares(self, model: Model, weights: np.ndarray) -> np.ndarray:
-        """(d,) the sum of u^2 over groups of games; u (d,) is the gradient of the group's summed loss by the flat weights."""
+        """Return the sum (d,) of u^2 over groups of games; u (d,) is the gradient of a group's loss by the flat weights."""
 
     def score_products(self, model: Model, weights: np.ndarray, chosen: np.ndarray) -> tuple[np.ndarray, int]:
-        """(k, k) the sum of u u' for the k flat weights `chosen`, which ascend; and how many groups of games there are."""
+        """Return the sum (k, k) of u u' for the k flat weights `chosen` (ascending), and the number of groups of games."""
 
     def position_products(self, model: Model, weights: np.ndarray, ranges: np.ndarray) -> np.ndarray:
-        """(d, d) the sum of u u' over positions of some ranges; u (d,) is the gradient of the position's own loss."""
+        """Return the sum (d, d) of u u' over the positions of the ranges; u (d,) is the gradient of the position's own loss."""
 
     def evaluations(self, model: Model, weights: np.ndarray, ranges: np.ndarray) -> np.ndarray:
-        """(n,) centipawns, first player's view and with the intercept, of the positions of some ranges, one after the other."""
+        """Return the evaluations (n,) of the positions of the ranges: centipawns, first player's view, with the intercept."""
 
     def evaluate(self, rows: Rows, table: np.ndarray) -> np.ndarray:
-        """(n,) centipawns, first player's view, of positions, by weights for each phase
-        (phases + 1, columns + 1), the last of which is the intercept."""
+        """Return the evaluations (n,) of positions in centipawns, first player's view. `table` (phases + 1, columns + 1) has the
+        weights of each phase, the intercept last."""
 
     def temporal(self, model: Model, extra: TemporalData) -> TemporalPasses:
-        """Passes for TD(lambda)."""
+        """Return the passes for TD(lambda)."""
 
 
 class TemporalPasses(Protocol):
-    """Sums over whole games (g, 2), ascending ranges of positions. Of position t, v is the value, v' its slope dv/de, zero
-    where the value is known; c the error (see `tuner.objectives.temporal`), x the coefficients by stage and j = v' x."""
+    """Sums over whole games (g, 2), given as ascending ranges of positions. For each position, v is the value, v' its slope
+    dv/de (zero if the value is known), c the error (see `tuner.objectives.temporal`), x the coefficients by stage, j = v' x."""
 
     def equation(self, weights: np.ndarray, games: np.ndarray) -> tuple[np.ndarray, float]:
-        """(d,) the sum of c j, and that of c^2."""
+        """Return the sum (d,) of c j, and the sum of c^2."""
 
     def matrix(self, weights: np.ndarray, games: np.ndarray, exact: bool) -> np.ndarray:
-        """(d, d) minus the derivative of the sum of c j; without the curvature of tanh unless `exact`."""
+        """Return minus the derivative (d, d) of the sum of c j; without the curvature of tanh unless `exact`."""
 
     def squares(self, weights: np.ndarray) -> np.ndarray:
-        """(d, d) the sum of (c v')^2 x x' over the model's games."""
+        """Return the sum (d, d) of (c v')^2 x x' over the model's games."""
 
     def score_products(self, weights: np.ndarray, chosen: np.ndarray) -> tuple[np.ndarray, int]:
-        """As `Device.score_products`, of the sums of c j over groups of the model's games."""
+        """Like `Device.score_products`, with the sums of c j over groups of the model's games as u."""

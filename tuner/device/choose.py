@@ -1,4 +1,4 @@
-"""Which device passes run on: the only place that looks for a card."""
+"""Choose the device that passes run on: the only module that searches for a GPU."""
 
 from __future__ import annotations
 
@@ -16,61 +16,61 @@ if TYPE_CHECKING:
     from tuner.device.gpu.device import Gpu
 
 
-class NoCard(Exception):
-    """Why no card can be used, in a line."""
+class NoGpu(Exception):
+    """No GPU can be used; the message says why, in one line."""
 
 
 def device_named(name: str, workers: int) -> Device:
-    """The processors, by so many threads, or a card; "auto" takes a card where there is one, which all processors
-    help. InputError if "gpu" is none."""
+    """Return the CPU with this number of threads, or a GPU; "auto" uses a GPU if one is available. InputError if the name is
+    "gpu" and none is available."""
     if name == "gpu":
-        return the_card()
+        return required_gpu()
     if name == "auto":
-        with contextlib.suppress(NoCard):
-            return first_card()
+        with contextlib.suppress(NoGpu):
+            return first_gpu()
     return Cpu(workers)
 
 
 def why_no_gpu() -> str | None:
-    """Why "auto" takes no GPU, in a line; None where it takes one."""
+    """Return the reason, in one line, why "auto" uses no GPU; None if it uses one."""
     try:
-        first_card()
-    except NoCard as reason:
+        first_gpu()
+    except NoGpu as reason:
         return str(reason)
     return None
 
 
-def the_card() -> Gpu:
-    """The first card; InputError if there is none."""
+def required_gpu() -> Gpu:
+    """Return the first GPU; InputError if none is available."""
     try:
-        return first_card()
-    except NoCard as reason:
+        return first_gpu()
+    except NoGpu as reason:
         raise InputError(f"--device gpu: {reason}; or choose --device cpu") from None
 
 
-def first_card() -> Gpu:
-    """The first card. NoCard if there is none, or nothing to use it with."""
+def first_gpu() -> Gpu:
+    """Return the first GPU. NoGpu if there is none, or if CuPy or its compiler is missing."""
     try:
         library = importlib.import_module("cupy")
     except ImportError:
-        raise NoCard("CuPy is not installed; pip install 'evaltune[gpu]', or [gpu-cuda12] for drivers of CUDA 12") from None
+        raise NoGpu("CuPy is not installed; pip install 'evaltune[gpu]', or [gpu-cuda12] for drivers of CUDA 12") from None
     try:
         count = library.cuda.runtime.getDeviceCount()
         if count == 0:
-            raise NoCard("no card is here")
+            raise NoGpu("CuPy finds no GPU")
         about = library.cuda.runtime.getDeviceProperties(0)
-    except NoCard:
+    except NoGpu:
         raise
-    except Exception as problem:  # its errors have no common base: the driver may be missing, too old, or refuse
-        raise NoCard(f"no card can be used ({_line(problem)})") from None
+    except Exception as problem:  # CuPy's errors have no common base class: the driver may be missing or too old, or refuse
+        raise NoGpu(f"CuPy cannot use a GPU ({_line(problem)})") from None
     name = about["name"]
     try:
         ones = library.ones((2, 2))
-        int((ones @ ones).sum())  # what CuPy compiles and loads for itself is there
-        return _card(library, name.decode() if isinstance(name, bytes) else str(name), int(about["multiProcessorCount"]),
+        int((ones @ ones).sum())  # compiles CuPy's own kernels and loads its libraries
+        return _gpu(library, name.decode() if isinstance(name, bytes) else str(name), int(about["multiProcessorCount"]),
                      int(about["sharedMemPerBlockOptin"]))
-    except Exception as problem:  # CuPy finds no compiler, or one that does not know the card
-        raise NoCard(f"the card's kernels cannot be compiled ({_line(problem)})") from None
+    except Exception as problem:  # CuPy finds no compiler, or one that does not support the GPU
+        raise NoGpu(f"the GPU kernels do not compile ({_line(problem)})") from None
 
 
 def _line(problem: Exception) -> str:
@@ -78,9 +78,9 @@ def _line(problem: Exception) -> str:
 
 
 @cache
-def _card(library: ModuleType, name: str, processors: int, shared: int) -> Gpu:
-    """One for the whole process: data stay on it from one fit to the next."""
+def _gpu(library: ModuleType, name: str, multiprocessors: int, shared: int) -> Gpu:
+    """Return the process's only `Gpu`: data stay on it from one fit to the next."""
     from tuner.device.gpu.device import Gpu
     from tuner.device.gpu.library import Library
 
-    return Gpu(Library(library, importlib.import_module("cupyx").empty_pinned, processors, shared), name)
+    return Gpu(Library(library, importlib.import_module("cupyx").empty_pinned, multiprocessors, shared), name)

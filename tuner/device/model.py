@@ -1,4 +1,4 @@
-"""What a pass over a dataset computes with: some games, a loss, and which weights may move."""
+"""The input of a pass over a dataset: games, a loss, and which weights are free."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from tuner.datasets.ranges import ranges_of, whole_games
 from tuner.objectives.base import Objective
 from tuner.parameters.layout import shares_of
 
-SMALL = 48 << 20  # bytes of nonzeros that may stay in memory
+SMALL = 48 << 20  # bytes of nonzeros below which a dataset stays in memory
 
 
 @dataclass(frozen=True)
 class Model:
     """The positions of `games` of a dataset and the loss of their evaluations, v = tanh(scale * e). Weights have shape (stages,
-    columns + 1), or columns + 2 with the width of a draw; `free` (same shape, bool) may move. A device reads it and calls nothing
-    but `progress`, with the positions of a pass that are done, 0 when it begins, and all of them."""
+    columns + 1), or columns + 2 with the width of a draw; `free` (same shape, bool) marks those that are fitted. A device calls
+    nothing of it but `progress`, with the number of positions done, from 0 at the start of a pass, and of all positions."""
 
     data: Dataset
     games: np.ndarray
@@ -39,23 +39,23 @@ class Model:
 
     @cached_property
     def ranges(self) -> np.ndarray:
-        """(m, 2) ranges of the positions of its games, neighbours joined."""
+        """Ranges (m, 2) of the positions of its games; adjacent games are joined."""
         return ranges_of(self.data, self.games)
 
     @property
     def whole_games(self) -> np.ndarray:
-        """(g, 2) the range of positions of each game."""
+        """Range of positions (g, 2) of each game."""
         return whole_games(self.data, self.games)
 
     @cached_property
     def shares(self) -> np.ndarray:
-        """(stages, phases + 1): how much of each stage a position of a phase has."""
+        """Share (stages, phases + 1) of each stage in a position of each phase."""
         return shares_of(np.arange(self.phases + 1), self.phases, self.stages)
 
     @cached_property
     def groups(self) -> tuple[np.ndarray, np.ndarray]:
-        """Names (g,) of the games' identities, and the place (n,) of each game's own among them: in the order in which they
-        come, so that neighbours are read together."""
+        """Identities (g,) of the games, and for each game (n,) the index of its identity. Identities are in the order of their
+        first game, so that adjacent games are read together."""
         names, first, group = np.unique(self.data.game[self.games], return_index=True, return_inverse=True)
         order = np.argsort(first)
         rank = np.empty(len(order), np.int64)
@@ -64,7 +64,7 @@ class Model:
 
     @cached_property
     def by_group(self) -> np.ndarray:
-        """Places (n,) of the games, in the order of their groups."""
+        """Indices (n,) of the games, sorted by group."""
         return np.argsort(self.groups[1], kind="stable")
 
     @property
@@ -74,15 +74,15 @@ class Model:
         return data.index, data.count, data.row, data.phase, data.outcome, data.weight
 
     def table(self, weights: np.ndarray) -> np.ndarray:
-        """(phases + 1, columns + 1 or 2) the weights of each phase."""
+        """Return the weights (phases + 1, columns + 1 or 2) of each phase."""
         return np.ascontiguousarray(self.shares.T @ weights)
 
     @property
     def nonzero_bytes(self) -> int:
-        """Bytes of the data's nonzeros, which are most of it."""
+        """Bytes of the nonzeros, most of a dataset."""
         return 3 * len(self.data.index)
 
     def release(self) -> None:
-        """Give back memory of large data that were read."""
+        """Release the memory of pages read, if the dataset is large."""
         if self.nonzero_bytes > SMALL:
             self.data.release()

@@ -1,4 +1,4 @@
-"""The bootstrap by game: fits to games drawn again and again with replacement, as a check of the standard errors."""
+"""The bootstrap by game: fits to games resampled with replacement, as a check of the standard errors."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ TOLERANCE = 1e-6
 
 def bootstrap(result: FitResult, replicates: int, seed: int,
               watch: Callable[[int], None] = lambda done: None) -> np.ndarray:
-    """(stages, columns + 1) standard deviations of weights over fits to games drawn with replacement (Efron 1979).
+    """Return the standard deviations (stages, columns + 1) of weights over fits to resampled games (Efron 1979).
 
-    Games of one identity are drawn together. Each fit begins at the result and keeps its prior and scale.
+    Games of one identity are resampled together. Each fit starts at the result and keeps its prior and scale.
     """
     problem, random = result.problem, np.random.default_rng([seed, replicates])
     data = problem.data
@@ -29,28 +29,28 @@ def bootstrap(result: FitResult, replicates: int, seed: int,
     ranges, found = problem.model.whole_games, []
     with tempfile.TemporaryFile() as file:
         file.truncate(data.weight.nbytes)
-        pages = mmap.mmap(file.fileno(), data.weight.nbytes)  # a weight for each position may be more than memory holds
+        pages = mmap.mmap(file.fileno(), data.weight.nbytes)  # the weights of all positions may be larger than memory
         weight = np.frombuffer(pages, np.float32)
-        drawn = replace(data, weight=weight, _maps=(*data._maps, pages))
+        resampled = replace(data, weight=weight, _maps=(*data._maps, pages))
         for done in range(replicates):
             times = np.bincount(random.integers(0, len(names), len(names)), minlength=len(names))[group].astype(np.float32)
             for some in together(ranges):
                 for (begin, end), count in zip(ranges[some].tolist(), times[some], strict=True):
                     weight[begin:end] = count * data.weight[begin:end]
-                drawn.release()
-            again = replace(problem, data=drawn, meter=type(problem.meter)())
+                resampled.release()
+            again = replace(problem, data=resampled, meter=type(problem.meter)())
             weights = newton(again, LearnerOptions(tolerance=TOLERANCE), Record(), result.weights, result.matrix)
-            found.append(result.gauge.restore(problem, weights))
+            found.append(result.null_space.restore(problem, weights))
             watch(done + 1)
     return np.std(found, axis=0, ddof=1)
 
 
 def checked_errors(result: FitResult, replicates: int, seed: int, watch: Callable[[int], None]) -> dict:
-    """The errors of a bootstrap over those told, of all numbers that have one: median and quartiles. The prior is the same
-    in all replicates: what it adds to the errors is left out of both."""
+    """Return median and quartiles of the ratio of bootstrap errors to reported errors, over all weights with an error. Both
+    exclude what the prior adds: it is the same in all replicates."""
     spread = bootstrap(result, replicates, seed, watch)
-    told = result.uncertainty.sampling
-    known = told > 0
-    low, median, high = np.quantile(spread[known] / told[known], [0.25, 0.5, 0.75])
+    reported = result.uncertainty.sampling
+    known = reported > 0
+    low, median, high = np.quantile(spread[known] / reported[known], [0.25, 0.5, 0.75])
     return {"replicates": replicates, "median": round(float(median), 3), "low": round(float(low), 3),
             "high": round(float(high), 3)}

@@ -1,4 +1,4 @@
-"""What games can teach, before anything is fitted: `tuner tune --dry-run`."""
+"""Identifiability and expected errors before a fit: `tuner tune --dry-run`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tuner.datasets.dataset import Dataset
 from tuner.datasets.split import split_games
 from tuner.diagnostics.findings import HALF, ratios_of
 from tuner.diagnostics.identifiability import identify
-from tuner.fit.null_space import find_gauge
+from tuner.fit.null_space import find_null_space
 from tuner.fit.options import DRAWS, FitOptions
 from tuner.fit.scale import fit_scale
 from tuner.fit.setup import make_problem
@@ -18,26 +18,26 @@ from tuner.fit.standard_errors import standard_errors
 from tuner.parameters.parameters import Parameters
 from tuner.statistics.intervals import quantile
 
-MOST = 8  # names told
+MOST = 8  # names in a line
 
 
-def foresee(data: Dataset, parameters: Parameters, options: FitOptions) -> dict:
-    """As plain data: what is identified, and about how wide 95 % intervals would be without a prior.
+def dry_run_findings(data: Dataset, parameters: Parameters, options: FitOptions) -> dict:
+    """Return, as plain data, what the games identify and the approximate width of 95 % intervals without a prior.
 
-    Errors are those of the starting values, by the games' own results: what a fit will find is not known yet.
+    Errors are those at the starting values, for the results of the games: the fitted values are not known yet.
     """
     if options.loss == DRAWS:
-        options = replace(options, loss="ordered")  # either model of draws: which one is better only a fit can say
+        options = replace(options, loss="ordered")  # either model of draws serves: only a fit can show which is better
     train, held = split_games(data, options.held_out, options.seed)
     problem = make_problem(data, parameters, options, train if len(train) else held, parameters.scale)
     if options.fit_scale and parameters.weights.any() and (scale := fit_scale(problem)):
         problem = make_problem(data, parameters, options, problem.games, scale.value)
     matrix = problem.gauss_newton(problem.start)
-    gauge = find_gauge(problem, matrix, data.layout.places)
-    found = standard_errors(problem, problem.start, matrix, gauge)
+    null_space = find_null_space(problem, matrix, data.layout.places)
+    found = standard_errors(problem, problem.start, matrix, null_space)
     reach = quantile(found.games) * found.standard_errors[:, :data.layout.size]
     return {"games": len(problem.games), "positions": problem.positions, "held_out_games": len(held),
-            **identify(problem, matrix, gauge, data.layout, parameters.stages),
+            **identify(problem, matrix, null_space, data.layout, parameters.stages),
             "expected": [{"parameter": place.path}
                          | {stage: _known(value) for stage, value in zip(parameters.stages, reach[:, place.first], strict=True)}
                          for place in data.layout.headline],
@@ -45,35 +45,35 @@ def foresee(data: Dataset, parameters: Parameters, options: FitOptions) -> dict:
             "median": _known(float(np.nanmedian(np.where(reach > 0, reach, np.nan)))) if (reach > 0).any() else None}
 
 
-def foresee_lines(found: dict) -> list[str]:
-    """For people."""
-    lines = [f"{found['free']:,} numbers may move; the games tell {found['rank']:,} of them apart"]
+def dry_run_lines(found: dict) -> list[str]:
+    """Return the findings as lines of text."""
+    lines = [f"{found['free']:,} free weights; the games identify {found['rank']:,} independent combinations of them"]
     if found["never"]:
-        lines.append(f"never apply, not identified: {_listed(_grouped(found['never']))}")
+        lines.append(f"never apply, so not identified: {_listed(_grouped(found['never']))}")
     if found["rare"]:
         lines.append("hardly ever apply: " + _listed([f"{line['parameter']} ({line['positions']})" for line in found["rare"]]))
     directions = [line["text"] for line in found["null_directions"]]
     if directions:
-        lines.append(f"{len(directions)} combinations change nothing; where a list or table is among them, its mean is kept:")
+        lines.append(f"{len(directions)} combinations of weights change no evaluation; lists and tables keep their means:")
         more = [f"  and {len(directions) - MOST} more"] if len(directions) > MOST else []
         lines += [f"  {text}" for text in directions[:MOST]] + more
     for line in found["collinear"]:
         lines.append(f"hard to tell apart: {line['a']} and {line['b']} (estimates correlate by {line['correlation']:+.2f})")
     if found["condition"]:
         lines.append(f"condition number {found['condition']:,.0f}")
-    other = "" if found["method"] == "logistic" else f"; those of {found['method']}, the method here, will be others"
-    lines.append(f"expected 95 % intervals of learning from the results, without a prior, in centipawns{other}:")
+    other = "" if found["method"] == "logistic" else f"; those of {found['method']}, the method used here, will differ"
+    lines.append(f"expected 95 % intervals of a fit to the results without a prior, in centipawns{other}:")
     for line in found["expected"]:
         name, *values = line.items()
         lines.append(f"  {name[1]}  " + "  ".join(f"{stage} +/- {_text(value)}" for stage, value in values))
     if found["median"] is not None:
-        lines.append(f"  median of all numbers  +/- {_text(found['median'])}")
+        lines.append(f"  median of all weights  +/- {_text(found['median'])}")
     lines.append(f"half as wide with about {(HALF - 1) * found['games']:,} more games")
     return lines
 
 
 def _grouped(names: list[str]) -> list[str]:
-    """Numbers of one list or table together."""
+    """Return the names with those of one list or table combined."""
     counts: dict[str, int] = {}
     for name in names:
         path, _, rest = name.partition("[")

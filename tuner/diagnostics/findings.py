@@ -1,4 +1,4 @@
-"""What there is to say of a fit beside the learned file: what `findings.json` of a run's folder holds, for `tuner report`."""
+"""Diagnostics of a fit: the contents of `findings.json` in a run's folder, for `tuner report`."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from tuner.objectives.cross_entropy import CROSS_ENTROPY
 from tuner.parameters.layout import Layout
 from tuner.statistics.intervals import FEW_GAMES
 
-HALF = 4  # times as many games have half the error
-APART = 1.2  # a ratio of errors, clustered and not, that is worth a sentence
-NOISY = 20.0  # centipawns of sampling noise in evaluations, which cost about 30 Elo in matches
-SAMPLE = 2000  # positions whose evaluation's noise is computed
+HALF = 4  # times as many games halve the error
+APART = 1.2  # ratio of clustered to naive errors that is reported
+NOISY = 20.0  # centipawns of sampling noise in evaluations; they cost about 30 Elo in matches
+SAMPLE = 2000  # positions for the noise of evaluations
 
 
 def ratios_of(found: Uncertainty | None, weights: np.ndarray, layout: Layout) -> list[dict]:
-    """The single numbers of the first term as multiples of the first one, with 95 % intervals."""
+    """Return the scalar weights of the first term as multiples of the first one, with 95 % intervals."""
     places = layout.headline
     if found is None or len(places) < 2:
         return []
@@ -33,8 +33,8 @@ def ratios_of(found: Uncertainty | None, weights: np.ndarray, layout: Layout) ->
 
 
 def results_problems(result: FitResult, results: np.ndarray | None) -> tuple[Problem, Problem | None] | None:
-    """The problems learned from and held out with the `results` (n,) of games for outcomes, and the cross-entropy for loss; None
-    where the fit's own outcomes are the results."""
+    """Return the problems on the training and held-out games, with the `results` (n,) of games as outcomes and cross-entropy as
+    loss; None if the outcomes of the fit are the results."""
     if results is None:
         return None
     return tuple(part and replace(part, data=replace(part.data, outcome=results), objective=CROSS_ENTROPY)
@@ -42,12 +42,12 @@ def results_problems(result: FitResult, results: np.ndarray | None) -> tuple[Pro
 
 
 def held_out_change(result: FitResult) -> dict | None:
-    """How the mean loss of held-out positions changed, by the targets that the fit had, with an interval for the change."""
+    """Return the change of the mean loss of held-out positions on the targets of the fit, with an interval."""
     return _change(result, result.held_out)
 
 
 def held_out_results(result: FitResult, on_results: tuple[Problem, Problem | None] | None) -> dict | None:
-    """The same by the results of the games; see `results_problems`."""
+    """Return the same on the results of the games; see `results_problems`."""
     return _change(result, on_results[1] if on_results else result.held_out)
 
 
@@ -61,7 +61,7 @@ def _change(result: FitResult, held_out: Problem | None) -> dict | None:
 
 
 def draws_of(result: FitResult, stages: tuple[str, ...]) -> dict | None:
-    """Widths of a draw by stage in centipawns, where draws are an outcome of their own."""
+    """Return the widths of a draw by stage in centipawns; None if the loss does not model draws."""
     if result.width is None:
         return None
     errors = result.uncertainty.standard_errors[:, -1] if result.uncertainty else [math.nan] * len(stages)
@@ -72,29 +72,29 @@ def draws_of(result: FitResult, stages: tuple[str, ...]) -> dict | None:
 
 def findings(result: FitResult, plain: dict, summary: dict, layout: Layout,
              on_results: tuple[Problem, Problem | None] | None) -> dict:
-    """Everything but what needs the games themselves, as plain data; `plain` is what is said of the fit already, `summary` that
-    of `tuner.datasets.summary`."""
+    """Return, as plain data, all diagnostics that do not need the games themselves; `plain` describes the fit (see
+    `tuner.tuning.result`), `summary` the dataset (see `tuner.datasets.summary`)."""
     stages = result.parameters.stages
     own = (result.problem, result.held_out)
     return {"result": plain, **{key: plain.get(key) for key in ("held_out_change", "ratios", "draws", "advice")},
             "calibration": {"results": _calibration(result, on_results or own),
                             "targets": _calibration(result, own) if on_results else None},
-            "identifiability": identify(result.problem, result.matrix, result.gauge, layout, stages),
+            "identifiability": identify(result.problem, result.matrix, result.null_space, layout, stages),
             "summary": {"results": summary["games_by_result"], "phases": summary["positions_by_phase"]}}
 
 
 def _calibration(result: FitResult, problems: tuple[Problem, Problem | None]) -> dict:
-    """On held-out games where there are any."""
+    """Return the calibration before and after, on held-out games if there are any."""
     learned, held_out = problems
     judged = held_out if held_out is not None and held_out.positions else learned
     return {"before": calibration(judged, result.problem.start), "after": calibration(judged, result.weights)}
 
 
 def evaluation_noise(result: FitResult) -> float | None:
-    """The standard deviation that sampling noise gives to evaluations of positions, in centipawns: what fits to other games of
-    the same kind would differ by. The root mean square over some positions; None without errors.
+    """Return the standard deviation of evaluations due to sampling noise, in centipawns: how much fits to other games of the
+    same kind would differ. It is the root mean square over some positions; None without errors.
 
-    Only differences between positions matter for play: what is common to all of them is left out.
+    Only differences between positions matter for play: a common shift of all positions is left out.
     """
     found, problem = result.uncertainty, result.problem
     if found is None or not problem.positions:
@@ -113,32 +113,32 @@ def evaluation_noise(result: FitResult) -> float | None:
 
 
 def advice(result: FitResult, change: dict | None, noise: float | None, method: str) -> list[str]:
-    """What a reader should know before believing the numbers; `change` is that of the held-out loss on results."""
+    """Return the caveats of a fit, as lines of text; `change` is that of the held-out loss on results."""
     lines, games = [], result.games
     if not result.convergence.converged:
-        lines.append(f"the fit did not converge: {result.convergence.remains}; give it more --iterations, or another --learner")
+        lines.append(f"the fit did not converge: {result.convergence.remains}; use more --iterations or another --learner")
     if result.uncertainty and games:
         lines.append(f"halving the standard errors takes about {(HALF - 1) * games:,} more games of this kind")
         inflation = _inflation(result.uncertainty)
         if result.positions > 1.5 * games and inflation and not 1 / APART < inflation < APART:
-            lines.append(f"standard errors that took positions for independent would be {max(inflation, 1 / inflation):.1f} "
+            lines.append(f"standard errors that treat positions as independent would be {max(inflation, 1 / inflation):.1f} "
                          f"times too {'small' if inflation >= 1 else 'large'}")
         if games < FEW_GAMES:
-            lines.append(f"only {games} games: intervals reach further (Student's t), and are rough all the same")
+            lines.append(f"only {games} games: intervals are wider (Student's t), and still rough")
     if change and change["high"] is not None:
         if change["low"] <= 0 <= change["high"]:
-            lines.append("the results of held-out games do not tell whether the learned values predict better")
+            lines.append("the held-out games do not show whether the learned values predict results better")
         elif change["low"] > 0:
-            lines.append("the learned values predict the results of held-out games worse")
+            lines.append("the learned values predict the results of held-out games worse than the starting values")
     if noise is not None and noise > NOISY and method == "logistic":
         lines.append(f"expect to lose a match: sampling noise alone moves evaluations by {noise:.0f} centipawns (standard "
-                     f"deviation), because the results of {games:,} games set {len(result.gauge.coordinates):,} weights; "
+                     f"deviation), because the results of {games:,} games set {len(result.null_space.coordinates):,} weights; "
                      "learn from searches (--method rootstrap), from more games, or with a narrower --prior")
     return lines
 
 
 def _inflation(found: Uncertainty) -> float | None:
-    """The median ratio of clustered to unclustered errors."""
+    """Return the median ratio of clustered to naive errors."""
     known = (found.naive > 0) & (found.sampling > 0)
     return float(np.median(found.sampling[known] / found.naive[known])) if known.any() else None
 

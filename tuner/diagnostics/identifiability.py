@@ -1,4 +1,4 @@
-"""What a set of games can and cannot tell of each number: rank, null directions by name, rare numbers, collinear pairs."""
+"""Identifiability of the weights by a set of games: rank, named null directions, rare weights, collinear pairs."""
 
 from __future__ import annotations
 
@@ -6,48 +6,48 @@ import numpy as np
 from scipy.linalg import lapack, qr
 
 from tuner.fit.learners.newton import factorise, inverse_of
-from tuner.fit.null_space import Gauge
+from tuner.fit.null_space import NullSpace
 from tuner.fit.problem import Problem
 from tuner.parameters.layout import Layout, Place
 
 RARE = 100  # positions
 ALIKE = 0.9  # correlation of two estimates
-MOST = 10  # pairs told
-ALMOST = 1e-6  # of a direction that is 1 in its first number
+MOST = 10  # pairs reported
+ALMOST = 1e-6  # components of a direction below this are zero; its first one is 1
 INTERCEPT = "advantage of the first player"
 
 
 def names_of(problem: Problem, layout: Layout, stages: tuple[str, ...]) -> list[str]:
-    """A name for each number of the flattened weights."""
+    """Return a name for each of the flattened weights."""
     labels = [label for place in layout.places for label in place.labels()]
     labels += [INTERCEPT, "width of a draw"][:problem.start.shape[1] - layout.size]
     return [label if len(stages) == 1 else f"{label} {stage}" for stage in stages for label in labels]
 
 
-def identify(problem: Problem, matrix: np.ndarray, gauge: Gauge, layout: Layout, stages: tuple[str, ...]) -> dict:
-    """As plain data: how many numbers are `free`, the `rank` of what the data tell of them, the `condition` of that, how many
-    are `effective` numbers under the prior, `null_directions`, numbers that `never` or `rare`ly apply, `collinear` pairs.
+def identify(problem: Problem, matrix: np.ndarray, null_space: NullSpace, layout: Layout, stages: tuple[str, ...]) -> dict:
+    """Return, as plain data, the number of `free` weights, the `rank` and `condition` number of their matrix, the `effective`
+    number of parameters under the prior, `null_directions`, weights that `never` or `rare`ly apply, and `collinear` pairs.
 
-    `matrix` is the Gauss-Newton matrix (d, d) per position. The condition is that of the matrix with a diagonal of ones.
+    `matrix` is the Gauss-Newton matrix (d, d) per position, scaled to a diagonal of ones for the condition number.
     """
-    names, free = names_of(problem, layout, stages), gauge.coordinates
+    names, free = names_of(problem, layout, stages), null_space.coordinates
     part = matrix[np.ix_(free, free)]
     applies = _positions(problem)
     positions = applies.ravel()[free]
     precision = problem.precision.ravel()[free]
-    return {"free": len(free), "rank": len(free) - gauge.dimension, "condition": _condition(part, gauge),
+    return {"free": len(free), "rank": len(free) - null_space.dimension, "condition": _condition(part, null_space),
             "effective": float(_effective(part, precision)),
             "null_directions": [_described(direction, free, names, applies > 0, layout, stages)
-                                for direction in _directions(gauge, positions > 0)],
+                                for direction in _directions(null_space, positions > 0)],
             "never": [names[place] for place in free[positions == 0]],
             "rare": [{"parameter": names[free[i]], "positions": int(positions[i])} for i in np.argsort(positions, kind="stable")
                      if 0 < positions[i] < RARE],
             "collinear": [{"a": names[free[i]], "b": names[free[j]], "correlation": round(float(value), 4)}
-                          for i, j, value in _collinear(part, gauge, positions)]}
+                          for i, j, value in _collinear(part, null_space, positions)]}
 
 
 def _positions(problem: Problem) -> np.ndarray:
-    """How many positions each number applies to, in the shape of the weights."""
+    """Return the number of positions that each weight applies to, in the shape of the weights."""
     found = np.full(problem.start.shape, problem.positions)
     shares = problem.shares > 0
     applies, _ = problem.use
@@ -61,13 +61,13 @@ def _scaled(part: np.ndarray) -> np.ndarray:
     return part / np.outer(scale, scale)
 
 
-def _condition(part: np.ndarray, gauge: Gauge) -> float | None:
-    values = np.linalg.eigvalsh(_scaled(part))[gauge.dimension:]
+def _condition(part: np.ndarray, null_space: NullSpace) -> float | None:
+    values = np.linalg.eigvalsh(_scaled(part))[null_space.dimension:]
     return float(values[-1] / values[0]) if len(values) and values[0] > 0 else None
 
 
 def _effective(part: np.ndarray, precision: np.ndarray) -> float:
-    """Trace of (H + P)^-1 H: what the data rather than the prior determine."""
+    """Return the trace of (H + P)^-1 H, the effective number of parameters that the data determine."""
     chosen, factor, scale = factorise(part + np.diag(precision))
     if not len(chosen):
         return 0.0
@@ -76,12 +76,12 @@ def _effective(part: np.ndarray, precision: np.ndarray) -> float:
     return np.trace(solved)
 
 
-def _directions(gauge: Gauge, applies: np.ndarray) -> list[np.ndarray]:
-    """The null directions among numbers that apply, each 1 in a number that the others do not have."""
-    basis = gauge.basis[applies]
+def _directions(null_space: NullSpace, applies: np.ndarray) -> list[np.ndarray]:
+    """Return the null directions among weights that apply, each 1 in a weight that the others do not contain."""
+    basis = null_space.basis[applies]
     if not basis.size:
         return []
-    # numbers that never apply are directions of their own; what is left of the others has the rest of the rank
+    # weights that never apply are directions of their own; without them the basis has the remaining rank
     left, values, _ = np.linalg.svd(basis, full_matrices=False)
     rank = int((values > ALMOST).sum())
     _, _, pivots = qr(basis.T, mode="economic", pivoting=True)
@@ -94,8 +94,8 @@ def _directions(gauge: Gauge, applies: np.ndarray) -> list[np.ndarray]:
 
 def _described(direction: np.ndarray, free: np.ndarray, names: list[str], applies: np.ndarray, layout: Layout,
                stages: tuple[str, ...]) -> dict:
-    """The numbers of a direction: whole tables by their name, others one by one. `applies` (stages, columns + 1 or 2): to any
-    position."""
+    """Return the weights of a direction: whole tables by their name, others individually. `applies` (stages, columns + 1 or 2)
+    marks weights that apply to any position."""
     moved = np.zeros(applies.size)
     moved[free] = direction
     moved = moved.reshape(applies.shape)
@@ -121,15 +121,15 @@ def _of_place(place: Place, moved: np.ndarray, applies: np.ndarray, suffix: str)
     return labels if len(labels) <= 4 else [f"{len(labels)} numbers of {place.path}{suffix}"]
 
 
-def _collinear(part: np.ndarray, gauge: Gauge, positions: np.ndarray) -> list[tuple[int, int, float]]:
-    """Pairs whose estimates go together, the closest first; not of numbers that hardly ever apply."""
+def _collinear(part: np.ndarray, null_space: NullSpace, positions: np.ndarray) -> list[tuple[int, int, float]]:
+    """Return pairs of weights with correlated estimates, the closest first, without weights that rarely apply."""
     chosen, factor, scale = factorise(part)
     if not len(chosen):
         return []
     covariance = np.zeros_like(part)
     covariance[np.ix_(chosen, chosen)] = inverse_of(chosen, factor, scale)
-    covariance = gauge.project(covariance)
-    covariance[(positions < RARE) | gauge.loose] = 0.0
+    covariance = null_space.project(covariance)
+    covariance[(positions < RARE) | null_space.loose] = 0.0
     spread = np.sqrt(np.maximum(np.diag(covariance), 0))
     known = np.flatnonzero(spread > 0)
     correlation = np.triu(covariance[np.ix_(known, known)] / np.outer(spread[known], spread[known]), 1)

@@ -1,6 +1,6 @@
-"""Games and positions that the learned evaluation misjudges most, found by reading the games again; and losses file by file.
+"""Find the games and positions that the learned evaluation predicts worst, and losses by file, by reading the games again.
 
-Wrong labels show here: games whose result contradicts every position, in one file more than in others.
+Wrong labels show up here: games whose result contradicts every position, more often in one file than in others.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from tuner.engine.engine import Engine
 from tuner.ingest.build import batches, prepared
 from tuner.parameters.parameters import Parameters
 
-MOST = 12  # games, and positions, told
-FEWEST = 8  # positions of a game that can be misjudged as a whole
+MOST = 12  # games, and positions, reported
+FEWEST = 8  # positions of a game, to be reported as a whole
 
 
 class File(NamedTuple):
@@ -33,7 +33,7 @@ class File(NamedTuple):
 
 
 class Worst:
-    """The entries of the greatest losses that were offered; of equal ones those that came first."""
+    """The entries with the largest losses offered; among equal ones the first."""
 
     def __init__(self) -> None:
         self._heap: list[tuple[float, int, dict]] = []
@@ -47,15 +47,15 @@ class Worst:
             heapq.heapreplace(self._heap, entry)
 
     def plain(self) -> list[dict]:
-        """The worst first."""
+        """Return the entries, largest loss first."""
         return [plain for _, _, plain in sorted(self._heap, key=lambda entry: -entry[0])]
 
 
 def misjudged(engine: Engine, sources: Sequence[str], options: ReadOptions, quiescence: Parameters | None,
               before: Parameters, after: Parameters, progress: Callable[[ReadReport], None] = lambda report: None) -> dict:
-    """`games` and `positions` that are most surprising to `after`, worst first, and the `files`; as plain data.
+    """Return, as plain data, the `games` and `positions` with the largest losses under `after`, and the losses by `files`.
 
-    Losses are cross-entropies of the result, with the scale of each file of parameters. A position is the worst of its game.
+    Losses are cross-entropies of the result, with the scale of each parameter set. Of each game only the worst position counts.
     """
     report, (options, packed) = ReadReport(), prepared(engine, options, quiescence)
     games, positions = Worst(), Worst()
@@ -93,7 +93,7 @@ def misjudged(engine: Engine, sources: Sequence[str], options: ReadOptions, quie
 
 
 def _judged(engine: Engine, parameters: Parameters, batch: PositionBatch) -> tuple[np.ndarray, np.ndarray]:
-    """Expected scores of the first player from 0 to 1, and losses."""
+    """Return expected scores of the first player, from 0 to 1, and losses."""
     logit = 2 * parameters.scale * engine.evaluate(batch.positions, parameters)
     q = 0.5 + 0.5 * batch.outcomes.astype(float)
     return 0.5 + 0.5 * np.tanh(logit / 2), np.logaddexp(0, logit) - q * logit

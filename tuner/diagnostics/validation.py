@@ -12,7 +12,7 @@ from tuner.fit.problem import Problem
 from tuner.statistics.intervals import quantile
 
 BINS = 20
-LARGEST = 1 << 20  # positions looked at one by one: some hundred thousand tell two digits of an error
+LARGEST = 1 << 20  # positions used: some hundred thousand give two digits of an error
 
 
 class Interval(NamedTuple):
@@ -23,16 +23,16 @@ class Interval(NamedTuple):
     high: float
 
 
-class Look(NamedTuple):
-    """Some positions: where they are (n,), their expected scores from 0 to 1 for the first player, and their losses."""
+class Predictions(NamedTuple):
+    """Positions by index (n,), their expected scores for the first player, from 0 to 1, and their losses."""
 
     place: np.ndarray
     score: np.ndarray
     loss: np.ndarray
 
 
-def looks(problem: Problem, weights: np.ndarray, games: np.ndarray) -> Iterator[Look]:
-    """What the model says of the positions of some games, a block at a time."""
+def predictions(problem: Problem, weights: np.ndarray, games: np.ndarray) -> Iterator[Predictions]:
+    """Yield the predictions for the positions of some games, a block at a time."""
     part = problem.on(games)
     for piece in ahead(problem.data, part.ranges):
         sizes = piece[:, 1] - piece[:, 0]
@@ -40,19 +40,19 @@ def looks(problem: Problem, weights: np.ndarray, games: np.ndarray) -> Iterator[
         evaluation = problem.evaluations(weights, piece)
         outcome = problem.data.outcome[place].astype(float)
         objective, scale = problem.objective, problem.scale
-        width = weights[:, -1] @ problem.shares[:, problem.data.phase[place]]  # of a draw, if the loss has such
-        yield Look(place, objective.expected_score(scale, evaluation, width),
+        width = weights[:, -1] @ problem.shares[:, problem.data.phase[place]]  # of a draw, if the loss models draws
+        yield Predictions(place, objective.expected_score(scale, evaluation, width),
                    objective.loss(scale, evaluation, width, outcome))
         problem.data.release()
 
 
 def some_games(problem: Problem) -> np.ndarray:
-    """Its games, or every k-th where they hold more positions than need be."""
+    """Return its games, or every k-th if they hold more than LARGEST positions."""
     return problem.games[::max(1, problem.positions // LARGEST)]
 
 
 class Change(NamedTuple):
-    """Mean losses of a position with the weights before and after, their difference, and of how many games and positions."""
+    """Mean losses per position before and after, their difference, and the numbers of games and positions."""
 
     before: float
     after: float
@@ -62,26 +62,26 @@ class Change(NamedTuple):
 
 
 def change_of_loss(problem: Problem, before: np.ndarray, after: np.ndarray) -> Change:
-    """The mean loss of a position with two sets of weights, and the change from one to the other."""
+    """Return the mean losses per position with two sets of weights, and the change between them."""
     games = some_games(problem)
     sums, counts = np.zeros((2, len(games))), np.diff(problem.data.first)[games].astype(float)
     starts = problem.data.first[games]
-    for both in zip(looks(problem, before, games), looks(problem, after, games), strict=True):
-        for line, look in zip(sums, both, strict=True):
-            np.add.at(line, np.searchsorted(starts, look.place, side="right") - 1, look.loss)
+    for both in zip(predictions(problem, before, games), predictions(problem, after, games), strict=True):
+        for line, part in zip(sums, both, strict=True):
+            np.add.at(line, np.searchsorted(starts, part.place, side="right") - 1, part.loss)
     difference = mean_of_clusters(*by_identity(problem.data.game[games], sums[1] - sums[0], counts))
     old, new = sums.sum(axis=1) / counts.sum()
     return Change(float(old), float(new), difference, len(games), int(counts.sum()))
 
 
 def by_identity(names: np.ndarray, sums: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Sums and counts of games, games of one identity together."""
+    """Return the sums and counts of games, added up for games of one identity."""
     _, group = np.unique(names, return_inverse=True)
     return np.bincount(group, sums), np.bincount(group, counts)
 
 
 def mean_of_clusters(sums: np.ndarray, counts: np.ndarray) -> Interval:
-    """A mean over positions from the sums and counts (g,) of games: a ratio of means (Cochran 1977, section 6.3)."""
+    """Return the mean over positions from the sums and counts (g,) of games, a ratio of means (Cochran 1977, section 6.3)."""
     kept = counts > 0
     sums, counts = sums[kept], counts[kept]
     n, total = len(counts), counts.sum()
@@ -93,10 +93,10 @@ def mean_of_clusters(sums: np.ndarray, counts: np.ndarray) -> Interval:
 
 
 def calibration(problem: Problem, weights: np.ndarray) -> list[dict]:
-    """Predicted and actual scores of the first player, by bins of the predicted one that hold about as many positions."""
+    """Return predicted and actual scores of the first player, in bins of the prediction with about equal positions."""
     games = some_games(problem)
-    found = list(looks(problem, weights, games))
-    place, score = (np.concatenate([getattr(look, name) for look in found]) for name in ("place", "score"))
+    found = list(predictions(problem, weights, games))
+    place, score = (np.concatenate([getattr(part, name) for part in found]) for name in ("place", "score"))
     actual = 0.5 + 0.5 * problem.data.outcome[place].astype(float)
     game = problem.data.game[games][np.searchsorted(problem.data.first[games], place, side="right") - 1]
     edges = np.quantile(score, np.linspace(0, 1, BINS + 1)[1:-1])

@@ -1,4 +1,4 @@
-"""Evaluations of some positions and sums of their derivatives: by coefficients, or by finite differences."""
+"""Evaluations of positions and sums of their derivatives, by coefficients or by finite differences."""
 
 from __future__ import annotations
 
@@ -10,38 +10,38 @@ from tuner.datasets.rows import Rows
 from tuner.engine.engine import Engine
 from tuner.parameters.layout import shares_of
 
-STEPS = {"forward-difference": 1.0, "central-difference": 0.01}  # centipawns, of finite differences; Homan's is a forward one
+STEPS = {"forward-difference": 1.0, "central-difference": 0.01}  # centipawns, of finite differences; Homan's is forward
 
 
 @dataclass(frozen=True)
 class Coefficients:
-    """Rows of positions whose evaluation is linear; `shares` (stages, n) say how much of each stage a position has."""
+    """Rows of positions whose evaluation is linear; `shares` (stages, n) are the shares of the stages in each position."""
 
     rows: Rows
     shares: np.ndarray
     columns: int
 
     def evaluations(self, weights: np.ndarray) -> np.ndarray:
-        """(n,) centipawns, first player's view, with weights (stages, columns)."""
+        """Return the evaluations (n,) in centipawns, first player's view, with weights (stages, columns)."""
         of, n = self.rows.of, self.shares.shape[1]
         return sum(share * np.bincount(of, self.rows.count * line[self.rows.index], n)
                    for share, line in zip(self.shares, weights, strict=True))
 
     def sums(self, factors: np.ndarray) -> np.ndarray:
-        """(stages, columns): the sum of factor * coefficient over the positions; factors (n,)."""
+        """Return the sum (stages, columns) of factor * coefficient over the positions; factors (n,)."""
         of = self.rows.of
         return np.stack([np.bincount(self.rows.index, self.rows.count * (share * factors)[of], self.columns)
                          for share in self.shares])
 
     def slopes(self, factors: np.ndarray, scale: float, weights: np.ndarray) -> np.ndarray:
-        """(stages, columns): the sum over the positions of factor * dv/dw / scale, with v = tanh(scale * evaluation)."""
+        """Return the sum (stages, columns) over the positions of factor * dv/dw / scale, with v = tanh(scale * evaluation)."""
         return self.sums(factors * (1 - np.tanh(scale * self.evaluations(weights))**2))
 
 
 @dataclass(frozen=True)
 class MovedRows:
-    """The same of the compiled evaluation itself, with derivatives by finite differences (see `tuner.device.differences`): at
-    `weights` (stages, columns), for the nonzeros of `rows`, `changes` (k, stages, 2) of the evaluation by a step."""
+    """Positions evaluated by the compiled evaluation, with derivatives by finite differences of `step` centipawns for the
+    nonzeros of `rows` (see `tuner.device.differences`)."""
 
     engine: Engine
     positions: np.ndarray
@@ -50,11 +50,11 @@ class MovedRows:
     rows: Rows
 
     def evaluations(self, weights: np.ndarray) -> np.ndarray:
-        """(n,) centipawns, first player's view, with weights (stages, columns)."""
+        """Return the evaluations (n,) in centipawns, first player's view, with weights (stages, columns)."""
         return self.engine.values(self.positions, weights)
 
     def slopes(self, factors: np.ndarray, scale: float, weights: np.ndarray) -> np.ndarray:
-        """(stages, columns): the sum over the positions of factor * dv/dw / scale, by differences of v = tanh(scale * e)."""
+        """Return the sum (stages, columns) over the positions of factor * dv/dw / scale, by differences of tanh(scale * e)."""
         changes = self.engine.changes(self.positions, self.rows.index, self.rows.row[1:], weights, self.step)
         of = self.rows.of
         here = self.evaluations(weights)[of]
@@ -67,11 +67,11 @@ class MovedRows:
 
 
 def coefficients_of(engine: Engine, positions: np.ndarray, stages: int) -> Coefficients:
-    """The coefficients of positions (n, words)."""
+    """Return the coefficients of positions (n, words)."""
     rows = engine.coefficients(positions)
     return Coefficients(rows, shares_of(rows.phase, engine.phases, stages), engine.layout.size)
 
 
 def moved_rows_of(engine: Engine, positions: np.ndarray, step: float, central: bool) -> MovedRows:
-    """Positions (n, words) whose evaluation is computed again with moved weights."""
+    """Return positions (n, words) with derivatives by finite differences."""
     return MovedRows(engine, positions, step, central, engine.coefficients(positions))

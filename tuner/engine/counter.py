@@ -1,4 +1,4 @@
-"""Counting the terms of positions."""
+"""Count the terms of positions."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tuner.datasets.rows import Rows
 
 
 class Counter:
-    """Counts the terms of positions, in room that is used again."""
+    """Counts the terms of positions into buffers that are reused."""
 
     def __init__(self, composition: Composition, columns: int) -> None:
         self._count = composition.glue.coefficients
@@ -18,7 +18,7 @@ class Counter:
         self._room = 0
 
     def count(self, positions: np.ndarray) -> Rows:
-        """The coefficients of positions (n, words); valid until the next call."""
+        """Return the coefficients of positions (n, words); valid until the next call."""
         n = len(positions)
         row, phase = np.zeros(n + 1, np.int64), np.empty(n, np.uint8)
         done = 0

@@ -1,4 +1,4 @@
-"""An engine: a game bound to terms, and through them to parameters."""
+"""An engine: a game with its terms, compiled into one evaluation."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tuner.parameters.layout import Layout, shares_of
 from tuner.parameters.parameters import DEFAULT_GAME as DEFAULT_GAME
 from tuner.parameters.parameters import Parameters
 
-AT_ONCE = 1 << 14  # positions
+AT_ONCE = 1 << 14  # positions of a task
 SMALL_ADVANTAGE = 0.2  # in v = tanh(scale * centipawns): about 78 centipawns
 
 
@@ -35,27 +35,27 @@ class Engine:
 
     @cached_property
     def phases(self) -> int:
-        """Steps of the phase: a position of phase f has the first stage with weight f / phases."""
+        """Steps of the phase: a position of phase f has the share f / phases of the first stage."""
         return self.composition.glue.PHASES
 
     def packed(self, parameters: Parameters) -> np.ndarray:
-        """(columns,) int64 weights for the compiled evaluation."""
+        """Return the weights for the compiled evaluation, (columns,) int64."""
         return pack(parameters.weights[0], parameters.weights[-1])
 
     def evaluation(self, packed: np.ndarray) -> tuple[int, int]:
-        """Addresses of the compiled evaluation and of packed weights, which the caller keeps alive."""
+        """Return the addresses of the compiled evaluation and of packed weights, which the caller keeps alive."""
         return self.composition.glue.score.address(), packed.ctypes.data
 
     def evaluate(self, positions: np.ndarray, parameters: Parameters) -> np.ndarray:
-        """Evaluations (n,) in centipawns, first player's view, of positions (n, words)."""
+        """Return the evaluations (n,) of positions (n, words) in centipawns, first player's view."""
         out = np.zeros(len(positions), np.int64)
         self.composition.glue.scores(np.ascontiguousarray(positions), self.packed(parameters), out)
         return out / UNIT
 
     def evaluate_many(self, positions: np.ndarray, parameters: Parameters, workers: int = 1, device: Device = CPU) -> np.ndarray:
-        """As `evaluate`, by dot products of coefficients and weights, as the passes over datasets do it: exact, where `evaluate`
-        rounds each weight to steps of 1/256 centipawn. Any number of positions, counted by as many threads. Terms that are not
-        linear have no coefficients: with them it is the compiled evaluation in double precision, on the CPU."""
+        """Evaluate any number of positions on `workers` threads, by dot products of coefficients and weights like the passes
+        over datasets: exact, whereas `evaluate` rounds weights to 1/256 centipawn. Terms that are not linear have no
+        coefficients: then by the compiled evaluation in double precision, on the CPU."""
         if self.composition.curved:
             parts = in_order(lambda begin: self.values(positions[begin:begin + AT_ONCE], parameters.weights),
                              range(0, len(positions), AT_ONCE), workers)
@@ -71,40 +71,40 @@ class Engine:
         return np.concatenate([np.zeros(0), *in_order(work, range(0, len(positions), AT_ONCE), workers)])
 
     def values(self, positions: np.ndarray, weights: np.ndarray) -> np.ndarray:
-        """Evaluations (n,) in centipawns, first player's view, of positions (n, words) with weights (stages, columns), by the
-        compiled evaluation in double precision."""
+        """Return the evaluations (n,) of positions (n, words) in centipawns, first player's view, with weights (stages,
+        columns), by the compiled evaluation in double precision."""
         out = np.zeros(len(positions))
         self.composition.glue.values(np.ascontiguousarray(positions), interleaved(weights), len(self.composition.terms), out)
         return out
 
     def changes(self, positions: np.ndarray, index: np.ndarray, ends: np.ndarray, weights: np.ndarray, step: float) -> np.ndarray:
-        """(k, stages, 2) how much `values` change where the weight of column index[k], of the position whose columns end at
-        `ends`, moves by a step in centipawns: up and down."""
+        """Return the changes (k, stages, 2) of `values` if the weight of column index[k] moves by a step in centipawns, up and
+        down. The columns of position i end at ends[i]."""
         out = np.empty(2 * len(weights) * len(index))
         self.composition.glue.moved(np.ascontiguousarray(positions), ends, index, self.composition.term_of, len(weights),
                                     interleaved(weights), step, out)
         return out.reshape(len(index), len(weights), 2)
 
     def searcher(self, parameters: Parameters, playing: bool = True, megabytes: int = 16, lean: bool = True) -> Searcher:
-        """A search with these parameters; InputError if the game has none. See games.search.searcher.
+        """Return a searcher with these parameters; InputError if the game has no search. See `games.search.searcher`.
 
-        `lean`: evaluate without the terms whose weights are all zero; otherwise `bind` can change all weights.
+        `lean`: evaluate without the terms whose weights are all zero; `bind` works only without it.
         """
         if self.game.searcher is None:
             raise InputError(f"{self.game.name} has no search; its games come from elsewhere")
         composition, packed = self._without_zeros(parameters) if lean else (self.composition, self.packed(parameters))
         found = self.game.searcher(composition.glue.score.address(), packed.ctypes.data, playing,
                                    SMALL_ADVANTAGE / parameters.scale, megabytes)
-        found.weights = packed  # alive as long as the search that reads them
+        found.weights = packed  # kept alive by the searcher that reads them
         return found
 
     def bind(self, searcher: Searcher, parameters: Parameters) -> None:
-        """Let a search that is not lean go on with other weights."""
+        """Change the weights of a searcher that is not lean."""
         searcher.weights = self.packed(parameters)
         searcher.bind(*self.evaluation(searcher.weights))
 
     def _without_zeros(self, parameters: Parameters) -> tuple[Composition, np.ndarray]:
-        """An evaluation of those terms alone that have weights, which is the same but faster; and its packed weights."""
+        """Return the evaluation without the terms whose weights are all zero, equal but faster, and its packed weights."""
         packed, terms = self.packed(parameters), self.composition.terms
         parts = np.split(packed, np.cumsum([term.size for term in terms])[:-1])
         kept = [k for k, part in enumerate(parts) if part.any()] or [0]
@@ -113,5 +113,5 @@ class Engine:
         return compose(self.game.name, [terms[k] for k in kept]), np.concatenate([parts[k] for k in kept])
 
     def coefficients(self, positions: np.ndarray) -> Rows:
-        """The sparse coefficients of positions (n, words)."""
+        """Return the sparse coefficients of positions (n, words)."""
         return Counter(self.composition, self.layout.size).count(np.ascontiguousarray(positions))

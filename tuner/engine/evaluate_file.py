@@ -1,4 +1,4 @@
-"""Evaluations of all positions of a file, in the order of its lines."""
+"""Evaluate all positions of a file, in the order of its lines."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from tuner.device.cpu.device import CPU
 from tuner.engine.engine import Engine
 from tuner.parameters.parameters import Parameters
 
-LINES = 1 << 17  # read before they are evaluated
+LINES = 1 << 17  # read and evaluated at a time
 
 
 def scores_of(engine: Engine, parameters: Parameters, source: str, workers: int = 1,
               device: Device = CPU) -> Iterator[np.ndarray]:
-    """Evaluations in centipawns, first player's view, of the positions on a file's lines, many at a time.
+    """Yield the evaluations of the positions on a file's lines, in centipawns, first player's view, many at a time.
 
-    Lines without anything, and those that begin with #, are no positions. InputError names the first that is wrong.
+    Empty lines and lines that begin with # are skipped. InputError names the first wrong line.
     """
     numbered = ((number, line.strip()) for number, line in enumerate(lines(source), 1))
     wanted = ((number, line) for number, line in numbered if line and not line.startswith(b"#"))

@@ -1,4 +1,4 @@
-"""One evaluation taken apart: what every term and parameter contributes."""
+"""Explain an evaluation: the contribution of every term and parameter."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tuner.parameters.parameters import Parameters
 
 
 def explain(engine: Engine, parameters: Parameters, words: np.ndarray) -> dict:
-    """Contributions in centipawns, first player's view, of a position (words,)."""
+    """Return the contributions to the evaluation of a position (words,), in centipawns, first player's view."""
     rows = engine.coefficients(words[None, :])
     phase, stages = int(rows.phase[0]), list(parameters.stages)
     first = phase / engine.phases
@@ -45,9 +45,9 @@ def explain(engine: Engine, parameters: Parameters, words: np.ndarray) -> dict:
 
 
 def _whole_term(engine: Engine, parameters: Parameters, name: str, words: np.ndarray) -> np.ndarray:
-    """(stages,) what a term that is not linear in its numbers adds to each stage: no number has a part of its own. What one
-    stage adds is found by taking the term's weights out of the others; a phase in which a stage has no share tells nothing
-    of it, and it is zero there."""
+    """Return the contribution (stages,) of a term that is not linear in its weights; they have no contributions of their own.
+    That of a stage is computed with the term's weights of the other stage set to zero; it is zero if the stage has no share
+    in the position."""
     place = [place.columns for place in engine.layout.places if place.term == name]
     shares = shares_of(engine.coefficients(words[None, :]).phase, engine.phases, len(parameters.stages))[:, 0]
     without = parameters.weights.copy()

@@ -1,4 +1,4 @@
-"""Where a search ends, as learning sees it: the position, its score, and whether the game is decided there."""
+"""The leaf of a principal variation: its position, its score, and whether the game is over there."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from games.search.searcher import Found
 
 
 class Leaf(NamedTuple):
-    """The end of a principal variation: `words` (words,), `score` in centipawns, and `win` -1, 0 or 1, where a win is
-    forced; score and win are from the first player's point of view."""
+    """The leaf of a principal variation: its position `words` (words,), `score` in centipawns, and `win`, 1 or -1 for a forced
+    win or loss, else 0; score and win are from the first player's point of view."""
 
     words: np.ndarray
     score: float
@@ -20,7 +20,7 @@ class Leaf(NamedTuple):
 
 
 def leaf_of(game: Game, words: np.ndarray, found: Found) -> Leaf:
-    """What a search of the position `words` led to."""
+    """Return the leaf of a search of the position `words`."""
     sign = -1 if game.contest.second_to_move(words) else 1
     win = 0 if found.win_in is None else sign if found.win_in > 0 else -sign
     for move in found.pv:
@@ -29,6 +29,6 @@ def leaf_of(game: Game, words: np.ndarray, found: Found) -> Leaf:
 
 
 def known_values(scores: np.ndarray, wins: np.ndarray, static: np.ndarray) -> np.ndarray:
-    """(m,) NaN, or the value of a leaf whose `static` evaluation, in centipawns, is not its score: a win, a loss, or a draw
-    by the rules."""
+    """Return NaN, or the value of a leaf (m,) whose `static` evaluation, in centipawns, is not its score: a win, a loss, or a
+    draw by the rules."""
     return np.where(wins != 0, wins, np.where(static == scores, np.nan, 0.0))

@@ -1,4 +1,4 @@
-"""Engines and parameters by the names that users give."""
+"""Load engines and parameters by the names that users give."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SAMPLES = BUNDLED.parent / "games" / "samples" / "stockfish400.pgn.zst"
 
 
 def _loaded(game: str, terms: Sequence[str | Path]) -> tuple:
-    find(game)  # an unknown game is told before anything else
+    find(game)  # reports an unknown game first
     try:
         return load_terms(game, [Path(path) for path in terms])
     except ValueError as problem:
@@ -27,19 +27,19 @@ def _loaded(game: str, terms: Sequence[str | Path]) -> tuple:
 
 
 def make_layout(game: str, terms: Sequence[str | Path] = ()) -> Layout:
-    """The parameters of a game's own terms and those of the user's files; InputError if one is wrong."""
+    """Return the parameters of a game's own terms and of the user's files; InputError if a term is wrong."""
     return layout_of(_loaded(game, terms), terms)
 
 
 def make_engine(game: str, terms: Sequence[str | Path] = ()) -> Engine:
-    """The engine of a game with its own terms and those of the user's files; InputError if one is wrong."""
+    """Return the engine of a game with its own terms and those of the user's files; InputError if a term is wrong."""
     loaded = _loaded(game, terms)
     return Engine(find(game), compose(game, loaded), layout_of(loaded, terms))
 
 
 def parameter_path(name: str | Path, game: str = DEFAULT_GAME) -> Path:
-    """A parameter file: a path, or the name of a bundled file: `classic`, or `tictactoe/classic` for another game. A file of
-    such a name comes first, a folder does not."""
+    """Return the path of a parameter file, given a path or the name of a bundled file: `classic`, or `tictactoe/classic` for
+    another game. An existing file with such a name takes precedence, a folder does not."""
     path = Path(name)
     bundled = BUNDLED / f"{path}.yaml" if len(path.parts) == 2 else BUNDLED / game / f"{path}.yaml"
     if os.path.isfile(path) or path.suffix:
@@ -54,19 +54,19 @@ def parameter_path(name: str | Path, game: str = DEFAULT_GAME) -> Path:
 
 
 def load_parameters(path: str | Path, terms: Sequence[str | Path] = (), add_missing: bool = False) -> Parameters:
-    """The parameters of a file, without compiling anything."""
+    """Read the parameters of a file, without compiling anything."""
     path = parameter_path(path)
     game = game_of(path)
     return read_parameters(path, make_layout(game, terms), game, add_missing)
 
 
 def load_engine(path: str | Path, terms: Sequence[str | Path] = (), add_missing: bool = False) -> tuple[Engine, Parameters]:
-    """The parameters of a file and the engine that they are for."""
+    """Return the engine for a parameter file, and its parameters."""
     path = parameter_path(path)
     engine = make_engine(game_of(path), terms)
     return engine, read_parameters(path, engine.layout, engine.game.name, add_missing)
 
 
 def quiescence_of(engine: Engine, name: str) -> Parameters:
-    """The parameters by which a position is quiet; those of a bundled file serve with terms of the user's too."""
+    """Return the parameters of the quiescence search; terms that are missing from the file get zeros."""
     return read_parameters(parameter_path(name, engine.game.name), engine.layout, engine.game.name, add_missing=True)

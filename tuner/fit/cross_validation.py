@@ -1,4 +1,4 @@
-"""The prior's width by cross-validation: the one with which games that were not learned from are predicted best."""
+"""Choose the width of the prior by cross-validation: the one that predicts held-out games best."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ SPLITS, SHARE = 4, 0.2
 
 def choose_prior(data: Dataset, parameters: Parameters, options: FitOptions,
                  watch: Callable[[str], None] = lambda text: None) -> tuple[float, dict[float, float]]:
-    """The width of the prior, in centipawns, and the mean held-out loss of each that was tried.
+    """Return the width of the prior in centipawns, and the mean held-out loss of each width tried.
 
-    Games are split several times, whole openings together; those that `options` hold out in the end are never looked at.
+    Games are split several times, by whole openings; the games that `options` hold out are not used.
     """
     inside, _ = split_games(data, options.held_out, options.seed)
     losses: dict[float, float] = {}
@@ -33,7 +33,7 @@ def choose_prior(data: Dataset, parameters: Parameters, options: FitOptions,
             trial = replace(options, prior=width, held_out=SHARE, seed=options.seed * 1000 + number + 1, errors=False)
             result = fit(data, parameters, trial, games=inside)
             if result.held_out is None:
-                raise InputError(f"--prior cv: {len(inside)} games are too few to be split; name a width, as --prior 50")
+                raise InputError(f"--prior cv: {len(inside)} games are too few to split; name a width, such as --prior 50")
             found.append(result.held_out_after)
         losses[width] = float(np.mean(found))
     return min(losses, key=losses.get), losses

@@ -1,11 +1,10 @@
-"""Directions that no data can tell: found, and held, so that numbers keep their meaning.
+"""Find the null space, the directions that no data identify, and fix them by constraints.
 
-Adding a centipawn to the value of a knight and taking it from every square of its table changes nothing: such a
-direction leaves every evaluation as it is. The fit moves along them freely, so its result is brought back: along these
-directions the numbers of lists and tables change as little as they can, each counted as often as it applies, and single
-numbers make up for it. A table that a piece's value can make up for so keeps the mean that it started with, weighted by
-how often each square is used. From a start of zeros the tables come out centred; from an author's own tables they keep
-the author's convention.
+Adding a centipawn to the value of a knight and subtracting it from every square of its table changes no evaluation: that is
+such a direction. A fit moves along them arbitrarily, so its result is corrected: along these directions the weights of lists
+and tables change as little as possible (least squares, each weighted by how often it applies) and scalar weights compensate.
+A table that a piece's value can compensate thus keeps its initial mean, weighted by how often each square is used. From a
+start of zeros, tables are centred; from an author's own tables, they keep the author's convention.
 """
 
 from __future__ import annotations
@@ -20,17 +19,17 @@ from tuner.fit.learners.newton import factorise
 from tuner.fit.problem import Problem
 from tuner.parameters.layout import Place
 
-FAINT = 1e-7  # of the importance of the number that applies most: what single numbers and those that never apply have
+FAINT = 1e-7  # importance of scalar weights and of those that never apply, relative to the largest
 ROUNDING = 1e-9
-LOOSE = 1e-2  # of a direction of length 1: what moves less along it does so for a number that hardly ever applies
+LOOSE = 1e-2  # of a direction of length 1: smaller components come from weights that hardly ever apply
 
 
 @dataclass(frozen=True)
-class Gauge:
-    """A basis of the null directions (d, k), and how little each of the d free numbers should move along them.
+class NullSpace:
+    """A basis (d, k) of the null directions, and the importance (d,) of keeping each of the d free weights in place.
 
-    `coordinates` are the free numbers' places in the flattened (stages, columns + 1) weights. `loose` (d,) are those that
-    the data leave open even when the mean of every list and table is known: no convention tells what they are.
+    `coordinates` are the indices of the free weights in the flattened (stages, columns + 1) weights. `loose` (d,) marks those
+    that stay unidentified even if the mean of every list and table is given.
     """
 
     coordinates: np.ndarray
@@ -43,7 +42,7 @@ class Gauge:
         return self.basis.shape[1]
 
     def restore(self, problem: Problem, weights: np.ndarray) -> np.ndarray:
-        """Move weights (stages, columns + 1) along null directions as close to the start as the bounds allow."""
+        """Return weights (stages, columns + 1) moved along null directions as close to the start as the bounds allow."""
         free, basis, found = self.coordinates, self.basis, weights.ravel().copy()
         low, high, here = problem.low.ravel()[free], problem.high.ravel()[free], found[free]
         while basis.shape[1]:
@@ -56,7 +55,7 @@ class Gauge:
         return found.reshape(weights.shape)
 
     def project(self, matrix: np.ndarray) -> np.ndarray:
-        """P matrix P' of a covariance (d, d) of the free numbers, for weights restored as above."""
+        """Return P matrix P' of a covariance (d, d) of the free weights, after `restore`."""
         if not self.dimension:
             return matrix
         left = matrix - self.basis @ _inner(self.basis, self.importance, matrix)
@@ -64,13 +63,13 @@ class Gauge:
 
 
 def _inner(basis: np.ndarray, importance: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Coordinates (k, m) in the basis (d, k) that come closest to values (d, m), by least squares with this importance."""
+    """Return coordinates (k, m) in the basis (d, k) closest to values (d, m), by least squares with these importances."""
     rows = basis.T * importance
     return np.linalg.solve(rows @ basis, rows @ values)
 
 
 def null_basis(matrix: np.ndarray) -> np.ndarray:
-    """Orthonormal basis (d, k) of the null space of a positive semidefinite matrix."""
+    """Return an orthonormal basis (d, k) of the null space of a positive semidefinite matrix."""
     chosen, factor, scale = factorise(matrix)
     rest = np.setdiff1d(np.arange(len(matrix)), chosen)
     basis = np.zeros((len(matrix), len(rest)))
@@ -84,17 +83,17 @@ def null_basis(matrix: np.ndarray) -> np.ndarray:
     return basis
 
 
-def find_gauge(problem: Problem, matrix: np.ndarray, places: Sequence[Place]) -> Gauge:
-    """The null directions of the Gauss-Newton matrix among the free numbers, and what holds them."""
+def find_null_space(problem: Problem, matrix: np.ndarray, places: Sequence[Place]) -> NullSpace:
+    """Return the null space of the Gauss-Newton matrix of the free weights, with the importances that fix it."""
     free = np.flatnonzero(problem.free.ravel())
     basis = null_basis(matrix[np.ix_(free, free)])
     means = _means(problem, places)[:, free]
     left = basis @ null_space(means @ basis) if basis.shape[1] else basis
-    return Gauge(free, basis, _importance(problem, places).ravel()[free], np.abs(left).max(axis=1, initial=0) > LOOSE)
+    return NullSpace(free, basis, _importance(problem, places).ravel()[free], np.abs(left).max(axis=1, initial=0) > LOOSE)
 
 
 def _means(problem: Problem, places: Sequence[Place]) -> np.ndarray:
-    """(rows, stages * (columns + 1)): a row for the mean of each list or table in each stage, as often as its numbers apply."""
+    """Return a row (stages * (columns + 1),) for the mean of each list or table in each stage, weighted by use."""
     occupancy, rows = _occupancy(problem), []
     for place in places:
         for stage in range(problem.stages if place.size > 1 else 0):
@@ -106,12 +105,12 @@ def _means(problem: Problem, places: Sequence[Place]) -> np.ndarray:
 
 
 def _occupancy(problem: Problem) -> np.ndarray:
-    """(stages, columns): how often each number applies."""
+    """Return how often each weight applies (stages, columns)."""
     return problem.shares @ problem.use[1]
 
 
 def _importance(problem: Problem, places: Sequence[Place]) -> np.ndarray:
-    """(stages, columns + 1): how often each number of a list or table applies, from FAINT to 1; FAINT for the others."""
+    """Return how often each weight of a list or table applies (stages, columns + 1), from FAINT to 1; FAINT for the others."""
     occupancy = _occupancy(problem)
     found = np.zeros(problem.start.shape)
     for place in places:

@@ -1,4 +1,4 @@
-"""How to fit."""
+"""The options of a fit."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from tuner.device.base import Device
 from tuner.device.cpu.device import CPU
 from tuner.fit.learners.base import LearnerOptions
 
-DRAWS = "draws"  # of the losses: the better one of the draw models
+DRAWS = "draws"  # a loss: the better of the draw models
 
 
 @dataclass(frozen=True)
 class FitOptions:
-    """How to fit. `prior` is for the weights whose file has none: found from the data ("auto"), a standard deviation in
-    centipawns round the starting values, or None."""
+    """The options of a fit. `prior` is for weights that have none in their file: estimated from the data ("auto"), a standard
+    deviation in centipawns around the starting values, or None."""
 
     loss: str = "cross-entropy"
     learner: str = "newton"
@@ -29,4 +29,4 @@ class FitOptions:
     errors: bool = True
     seed: int = 1
     device: Device = CPU
-    progress: Callable[[int, int], None] = lambda done, total: None  # of a pass, in positions
+    progress: Callable[[int, int], None] = lambda done, total: None  # called with the positions done in a pass, and all of them

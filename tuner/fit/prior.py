@@ -1,9 +1,9 @@
-"""What to believe of weights before the games are seen: a normal prior per weight, found from the data by default.
+"""Gaussian priors on the weights, by empirical Bayes unless given.
 
-Positions of one game share its result, so n positions tell as much as n / design effect independent ones; with the loss
-taken that much less seriously, a prior of 20 centipawns means 20 centipawns. The automatic prior is empirical Bayes:
-every list or table, and the single numbers of every term together, has one standard deviation per stage round its
-starting values, chosen so that the data are most probable (MacKay 1992, "Bayesian interpolation", equation 4.8).
+Positions of one game share its result, so n positions carry as much information as n / design effect independent ones; the
+loss is weighted down accordingly, so that a prior of 20 centipawns means 20 centipawns. The automatic prior is empirical
+Bayes: every list or table, and the scalar weights of each term together, have one standard deviation per stage around their
+starting values, chosen to maximise the probability of the data (MacKay 1992, "Bayesian interpolation", equation 4.8).
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from tuner.fit.learners.newton import newton
 from tuner.fit.problem import Problem
 from tuner.parameters.layout import Place
 
-FIRST_SD = 100.0  # centipawns, while the design effect is being found
+FIRST_SD = 100.0  # centipawns, until the design effect is known
 SMALLEST_SD, LARGEST_SD = 0.5, 10_000.0
 ROUNDS = (1e-3, 1e-5)  # tolerances of the fits; the second is cheap because it starts where the first one ended
-ENOUGH = 1 << 21  # positions
-RUN = 500  # games that are read together
+ENOUGH = 1 << 21  # positions to estimate the prior from
+RUN = 500  # adjacent games read together
 UPDATES = 5  # of the standard deviations between two fits
 
 
 def design_effect(problem: Problem, weights: np.ndarray, matrix: np.ndarray) -> float:
-    """How many positions of the same games count as one: clustered over naive variance of the gradient, mean over weights."""
+    """Return how many positions of a game count as one: clustered over naive variance of the gradient, mean over weights."""
     information = np.diag(matrix) * problem.total_weight
     squares = problem.device.score_squares(problem.model, weights)
     chosen = problem.free.ravel() & (information > 0)
@@ -36,7 +36,7 @@ def design_effect(problem: Problem, weights: np.ndarray, matrix: np.ndarray) -> 
 
 
 def prior_groups(places: Sequence[Place], allowed: np.ndarray) -> list[np.ndarray]:
-    """Flat places of the weights (stages, columns + 1) that share a standard deviation; only `allowed` ones."""
+    """Return groups of flat indices of the `allowed` weights (stages, columns + 1) that share a standard deviation."""
     stages, width = allowed.shape
     groups = []
     for stage in range(stages):
@@ -52,16 +52,16 @@ def prior_groups(places: Sequence[Place], allowed: np.ndarray) -> list[np.ndarra
 
 
 def empirical_prior(problem: Problem, places: Sequence[Place], allowed: np.ndarray) -> tuple[Problem, np.ndarray, np.ndarray]:
-    """The problem with a prior for the `allowed` weights, weights to start from, and the Gauss-Newton matrix nearby.
+    """Return the problem with a prior for the `allowed` weights, weights to start from, and the Gauss-Newton matrix nearby.
 
-    `problem.precision` comes in for the other weights, as 1 / sd^2; the prior of the result is per position and divided
-    by the design effect, which the result names. Of many games some tell all of this.
+    `problem.precision` is given for the other weights, as 1 / sd^2. In the result it is per position and multiplied by the
+    design effect, which is stored there. Large datasets are sampled.
     """
     whole, problem = problem, problem.on(runs_of_games(problem))
     groups = prior_groups(places, allowed & problem.free)
     given = problem.precision.ravel()
     sd = [FIRST_SD] * len(groups)
-    first = problem.positions / len(problem.model.groups[0])  # as if a game's positions counted as one
+    first = problem.positions / len(problem.model.groups[0])  # as if the positions of a game counted as one
     current, weights, matrix = _with_prior(problem, groups, sd, given, first), problem.start, None
     for tolerance in ROUNDS:
         weights = newton(current, LearnerOptions(tolerance=tolerance), Record(), weights, matrix)
@@ -75,7 +75,7 @@ def empirical_prior(problem: Problem, places: Sequence[Place], allowed: np.ndarr
 
 
 def runs_of_games(problem: Problem) -> np.ndarray:
-    """All games, or runs of neighbours from all over the data that hold about ENOUGH positions."""
+    """Return all games, or runs of adjacent games, spread over the data, with about ENOUGH positions."""
     every = problem.positions // ENOUGH
     return problem.games if every < 2 else problem.games[np.arange(len(problem.games)) // RUN % every == 0]
 
@@ -90,7 +90,7 @@ def _with_prior(problem: Problem, groups: list[np.ndarray], sd: list[float], giv
 
 def _updated(problem: Problem, weights: np.ndarray, matrix: np.ndarray, groups: list[np.ndarray], sd: list[float],
              given: np.ndarray, effect: float) -> list[float]:
-    """Standard deviations that make the data more probable, by the quadratic model of the loss at these weights."""
+    """Return standard deviations that make the data more probable, by the quadratic model of the loss at these weights."""
     free = np.flatnonzero(problem.free.ravel())
     information = matrix[np.ix_(free, free)] * (problem.total_weight / effect)
     _, gradient = problem.loss_gradient(weights)
@@ -106,7 +106,7 @@ def _updated(problem: Problem, weights: np.ndarray, matrix: np.ndarray, groups: 
         posterior = information.copy()
         posterior[np.diag_indices(len(free))] += precision + 1e-12
         factor, failed = lapack.dpotrf(posterior, lower=1)
-        if failed:  # directions that neither data nor prior determine
+        if failed:  # neither data nor prior determine some direction
             posterior[np.diag_indices(len(free))] += 1e-9 * np.diag(information).max()
             factor, _ = lapack.dpotrf(posterior, lower=1)
         shift, _ = lapack.dpotrs(factor, pull, lower=1)

@@ -1,8 +1,8 @@
-"""A fit as a mathematical problem: a dataset, an objective, which numbers may move, and what is believed of them.
+"""A fit as a mathematical problem: a dataset, an objective, which weights are free, and their prior.
 
-Weights have shape (stages, columns + 1): one number per parameter and stage, and last the intercept, an advantage of the
-first player that is not part of the evaluation. Where draws are a third outcome their width is one more column behind
-it. Losses and derivatives are means per position.
+Weights have shape (stages, columns + 1): one per parameter and stage, then the intercept, an advantage of the first player
+that is not part of the evaluation. If the loss models draws, the width of a draw is one more column. Losses and derivatives
+are means per position.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from tuner.device.cpu.device import CPU
 from tuner.device.model import Model
 from tuner.objectives.base import Objective
 
-REMEMBERED = 4  # losses
+REMEMBERED = 4  # losses of the latest weights
 
 
 @dataclass
 class Meter:
-    """How fast passes over the data go."""
+    """The speed of passes over the data."""
 
     positions: int = 0
     seconds: float = 0.0
@@ -40,10 +40,10 @@ class Meter:
 
 @dataclass(frozen=True)
 class Problem:
-    """What is to be minimised: mean loss over the positions of `games`, plus the prior.
+    """The objective to minimise: mean loss over the positions of `games`, plus the prior.
 
-    `start` (stages, columns + 1) are the starting weights, `free` (same shape, bool) those that may move, `low` and
-    `high` their bounds. The prior is sum(precision * (w - mean)^2) / 2, per position.
+    `start` (stages, columns + 1) are the starting weights, `free` (same shape, bool) marks those that are fitted, `low` and
+    `high` are bounds. The prior is sum(precision * (w - mean)^2) / 2, per position.
     """
 
     data: Dataset
@@ -56,14 +56,14 @@ class Problem:
     high: np.ndarray
     mean: np.ndarray
     precision: np.ndarray
-    design_effect: float = 1.0  # positions that count as one in the prior's precision
+    design_effect: float = 1.0  # positions that count as one; a factor of the prior's precision
     meter: Meter = field(default_factory=Meter)
     device: Device = CPU  # where the passes run
-    progress: Callable[[int, int], None] = lambda done, total: None  # told how many of a pass's positions are done
+    progress: Callable[[int, int], None] = lambda done, total: None  # called with the positions done in a pass, and all of them
 
     @cached_property
     def model(self) -> Model:
-        """What its passes compute with."""
+        """The input of its passes."""
         return Model(self.data, self.games, self.objective, self.scale, self.free, self.progress)
 
     @property
@@ -76,7 +76,7 @@ class Problem:
 
     @property
     def ranges(self) -> np.ndarray:
-        """(m, 2) ranges of its positions, neighbours joined."""
+        """Ranges (m, 2) of its positions; adjacent games are joined."""
         return self.model.ranges
 
     @cached_property
@@ -89,11 +89,11 @@ class Problem:
 
     @property
     def shares(self) -> np.ndarray:
-        """(stages, phases + 1): how much of each stage a position of a phase has."""
+        """Share (stages, phases + 1) of each stage in a position of each phase."""
         return self.model.shares
 
     def on(self, games: np.ndarray) -> Problem:
-        """The same problem on other games of the dataset."""
+        """Return the same problem on other games of the dataset."""
         return replace(self, games=games)
 
     def _weight_of(self, ranges: np.ndarray) -> float:
@@ -104,14 +104,14 @@ class Problem:
         return float(found)
 
     def prior(self, weights: np.ndarray) -> float:
-        """The prior's part of the objective."""
+        """Return the prior's part of the objective."""
         return float(0.5 * (self.precision * (weights - self.mean) ** 2).sum())
 
     def prior_gradient(self, weights: np.ndarray) -> np.ndarray:
         return self.precision * (weights - self.mean)
 
     def loss_gradient(self, weights: np.ndarray, ranges: np.ndarray | None = None) -> tuple[float, np.ndarray]:
-        """Mean loss over the positions (or over some ranges of them) and its gradient, without the prior."""
+        """Return the mean loss over all positions, or over some ranges, and its gradient, without the prior."""
         chosen = self.ranges if ranges is None else ranges
         started = time.perf_counter()
         loss, gradient = self.device.loss_gradient(self.model, weights, chosen)
@@ -121,7 +121,7 @@ class Problem:
         return loss / total, gradient / total
 
     def loss(self, weights: np.ndarray) -> float:
-        """Mean loss over the positions; those of the last few weights asked for are remembered, because a pass can be long."""
+        """Return the mean loss over the positions; those of the latest weights are cached, because a pass can take long."""
         key = weights.tobytes()
         if key not in self._losses:
             if len(self._losses) >= REMEMBERED:
@@ -134,9 +134,9 @@ class Problem:
         return {}
 
     def gauss_newton(self, weights: np.ndarray, ranges: np.ndarray | None = None) -> np.ndarray:
-        """The Gauss-Newton matrix (d, d) of the mean loss, d = stages * (columns + 1), stages one after the other.
+        """Return the Gauss-Newton matrix (d, d) of the mean loss, d = stages * (columns + 1), stage after stage.
 
-        For cross-entropy and three outcomes it is the Hessian.
+        For cross-entropy and the models of draws it is the Hessian.
         """
         chosen = self.ranges if ranges is None else ranges
         total = self.total_weight if ranges is None else self._weight_of(chosen)
@@ -144,9 +144,9 @@ class Problem:
 
     @cached_property
     def use(self) -> tuple[np.ndarray, np.ndarray]:
-        """As `use_of`, for the positions of the problem."""
+        """The result of `use_of` for the positions of the problem."""
         return use_of(self.data, self.ranges, self.phases, self.device.workers)
 
     def evaluations(self, weights: np.ndarray, ranges: np.ndarray) -> np.ndarray:
-        """(n,) evaluations in centipawns, first player's view, of the positions of some ranges."""
+        """Return the evaluations (n,) of the positions of some ranges in centipawns, first player's view."""
         return self.device.evaluations(self.model, weights, ranges)

@@ -1,4 +1,4 @@
-"""TD(1) logistic regression from start to finish: split, scale, learn, fix the null space, measure errors."""
+"""A regression on outcomes, from start to finish: split, scale, learn, fix the null space, estimate errors."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tuner.datasets.split import split_games
 from tuner.fit.learners import LEARNERS
 from tuner.fit.learners.base import Record, objective_gradient
 from tuner.fit.learners.newton import newton, newton_step
-from tuner.fit.null_space import find_gauge
+from tuner.fit.null_space import find_null_space
 from tuner.fit.options import DRAWS, FitOptions
 from tuner.fit.problem import Problem
 from tuner.fit.result import Convergence, FitResult, learned
@@ -24,13 +24,13 @@ from tuner.fit.standard_errors import standard_errors
 from tuner.objectives.table import DRAW_MODELS
 from tuner.parameters.parameters import Parameters
 
-CONVERGED = 1e-5  # of the objective: what a converged fit may still have to gain
+CONVERGED = 1e-5  # of the objective: the largest gain left to a converged fit
 
 
 def fit(data: Dataset, parameters: Parameters, options: FitOptions,
         watch: Callable[[dict], None] = lambda line: None, note: Callable[[str], None] = lambda text: None,
         games: np.ndarray | None = None) -> FitResult:
-    """Fit the free weights of these parameters to a dataset, or to some of its games."""
+    """Fit the free weights of these parameters to a dataset, or to some of its games, and return the result."""
     train, held = split_games(data, options.held_out, options.seed)
     if games is not None:
         train, held = (part[np.isin(part, games)] for part in (train, held))
@@ -58,18 +58,18 @@ def fit(data: Dataset, parameters: Parameters, options: FitOptions,
 
     matrix = problem.gauss_newton(weights)
     convergence = convergence_of(problem, weights, matrix)
-    gauge = find_gauge(problem, matrix, data.layout.places)
-    weights = gauge.restore(problem, weights)
-    uncertainty = standard_errors(problem, weights, matrix, gauge) if options.errors else None
-    if problem.objective.widths and options.fit_scale:  # what a centipawn means to a reader without draws
+    null_space = find_null_space(problem, matrix, data.layout.places)
+    weights = null_space.restore(problem, weights)
+    uncertainty = standard_errors(problem, weights, matrix, null_space) if options.errors else None
+    if problem.objective.widths and options.fit_scale:  # the scale for readers who do not model draws
         found = fit_scale(replace(problem, start=weights))
         scale = found.value if found else scale
-    return FitResult(learned(parameters, weights, uncertainty, scale), problem, held_out, weights, matrix, gauge, uncertainty,
-                     record.history, convergence)
+    return FitResult(learned(parameters, weights, uncertainty, scale), problem, held_out, weights, matrix, null_space,
+                     uncertainty, record.history, convergence)
 
 
 def convergence_of(problem: Problem, weights: np.ndarray, matrix: np.ndarray) -> Convergence:
-    """By what one more step of Newton's method would gain, whoever the learner was and however it stopped."""
+    """Return whether a fit converged, judged by the gain of one more Newton step, whatever the learner."""
     value, gradient = objective_gradient(problem, weights)
     step, gain = newton_step(problem, weights, gradient, matrix)
     moving = step != 0
@@ -82,12 +82,12 @@ def convergence_of(problem: Problem, weights: np.ndarray, matrix: np.ndarray) ->
 
 def best_fit(data: Dataset, parameters: Parameters, options: FitOptions,
              watch: Callable[[dict], None] = lambda line: None, note: Callable[[str], None] = lambda text: None) -> FitResult:
-    """As `fit`; for the loss "draws", by that model of them under which the held-out games are most probable."""
+    """Fit like `fit`; for the loss "draws", use the model of draws with the lower held-out loss."""
     if options.loss != DRAWS:
         return fit(data, parameters, options, watch, note)
     found = {model: fit(data, parameters, replace(options, loss=model), watch) for model in DRAW_MODELS}
     if not all(result.held_out for result in found.values()):
-        raise InputError("--loss draws: chooses by held-out games, and there are none; name ordered or davidson")
+        raise InputError("--loss draws: chooses a model by held-out games, but there are none; use --loss ordered or davidson")
     best = min(found, key=lambda model: found[model].held_out_after)
     losses = ", ".join(f"{model} {result.held_out_after:.5f}" for model, result in found.items())
     note(f"log loss of the held-out games: {losses}; chosen: {best}")

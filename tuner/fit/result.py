@@ -1,4 +1,4 @@
-"""What a fit found."""
+"""The result of a fit."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tuner.fit.null_space import Gauge
+from tuner.fit.null_space import NullSpace
 from tuner.fit.problem import Problem
 from tuner.fit.standard_errors import Uncertainty
 from tuner.parameters.parameters import Parameters
 
 
 class Convergence(NamedTuple):
-    """Whether a fit came to its end: the norm of the gradient of the objective (loss a position and prior, by weights in
-    centipawns; of an equation what is left of it), and what remains, in words, where it did not."""
+    """Whether a fit converged, the norm of the gradient (of loss per position and prior, by weights in centipawns; of TD, the
+    residual of the equation), and, if it did not converge, what one more step would change, in words."""
 
     converged: bool
     gradient_norm: float
@@ -26,16 +26,16 @@ class Convergence(NamedTuple):
 
 @dataclass(frozen=True)
 class FitResult:
-    """What a fit found: learned `parameters`; the `problem` on the games learned from, with its prior, and on those `held_out`;
-    `weights` (stages, columns + 1, or 2 with the width of a draw), the Gauss-Newton `matrix` there, and what holds its null
-    directions. Losses are means per position; held-out ones are NaN without held-out games."""
+    """The result of a fit: learned `parameters`; the `problem` on the training games, with its prior, and on the `held_out`
+    ones; `weights` (stages, columns + 1, or 2 with the width of a draw), the Gauss-Newton `matrix` there, and its null space.
+    Losses are means per position; held-out losses are NaN without held-out games."""
 
     parameters: Parameters
     problem: Problem
     held_out: Problem | None
     weights: np.ndarray
     matrix: np.ndarray
-    gauge: Gauge
+    null_space: NullSpace
     uncertainty: Uncertainty | None
     history: list[dict]
     convergence: Convergence
@@ -46,7 +46,7 @@ class FitResult:
 
     @property
     def width(self) -> np.ndarray | None:
-        """(stages,) of a draw, in centipawns, if it is an outcome of its own."""
+        """Width of a draw (stages,) in centipawns; None if the loss does not model draws."""
         return self.weights[:, -1] if self.problem.objective.widths else None
 
     @property
@@ -83,7 +83,7 @@ class FitResult:
 
     @property
     def null_directions(self) -> int:
-        return self.gauge.dimension
+        return self.null_space.dimension
 
     @cached_property
     def never_applied(self) -> int:
@@ -95,7 +95,7 @@ class FitResult:
 
 
 def learned(parameters: Parameters, weights: np.ndarray, uncertainty: Uncertainty | None, scale: float) -> Parameters:
-    """The parameters with weights (stages, columns + 1 or more) that a fit has found, and their errors."""
+    """Return the parameters with fitted weights (stages, columns + 1 or more) and their errors."""
     columns = parameters.weights.shape[1]
     errors = uncertainty.standard_errors[:, :columns] if uncertainty else None
     return parameters.with_weights(weights[:, :columns], scale=scale, standard_errors=errors)

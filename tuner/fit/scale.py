@@ -1,8 +1,8 @@
-"""The scale of an evaluation: how much probability a centipawn is worth, by the results of games.
+"""Fit the scale of an evaluation, from centipawns to probability, to the results of games.
 
 v = tanh(scale * evaluation) is fitted to results by logistic regression. Some endings are drawn however large the evaluation
-is (a lone bishop against pawns, won endings that a shallow search cannot win): a few of them, far from zero as they lie, would
-flatten the whole curve. Phases of the game in which the side that is far ahead hardly scores are therefore left out.
+(a lone bishop against pawns, won endings that a shallow search fails to win): a few of them, with large evaluations, would
+flatten the whole curve. Phases in which the side that is far ahead scores badly are therefore left out.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ import numpy as np
 from tuner.datasets.ranges import whole_games
 from tuner.fit.problem import Problem
 
-POSITIONS = 500_000  # of games drawn at random: enough for two digits, results being as alike as they are within a game
-DECIDED = 0.85  # of |v|: the side ahead should score 0.925 and more
-HARDLY = 0.75  # what the side ahead scores at least, in a phase that counts
-FEWEST_GAMES, FEWEST_POSITIONS = 10, 100  # in which positions of a phase are decided, to judge it; in which a slope is fitted
-OTHERWISE = 1.5  # times another scale: a difference that has to be spoken of
+POSITIONS = 500_000  # of sampled games: enough for two digits, although positions of a game share its result
+DECIDED = 0.85  # |v| from which the side ahead should score 0.925 or more
+HARDLY = 0.75  # smallest score of the side ahead, in phases that are used
+FEWEST_GAMES, FEWEST_POSITIONS = 10, 100  # games with decided positions to assess a phase; positions to fit a slope
+OTHERWISE = 1.5  # ratio of two scales that is reported
 
 
 class Scale(NamedTuple):
-    """The `value`, in 1 / centipawns; the `phases` that were left out, and which `share` of the positions they hold."""
+    """A scale: its `value` in 1 / centipawns, the `phases` left out, and their `share` of the positions."""
 
     value: float
     phases: tuple[int, ...] = ()
@@ -30,7 +30,7 @@ class Scale(NamedTuple):
 
 
 def fit_scale(problem: Problem) -> Scale | None:
-    """The scale at which the starting weights predict outcomes best; None if they do not predict them at all."""
+    """Return the scale at which the starting weights predict outcomes best; None if they do not predict outcomes."""
     games = _sampled(problem)
     ranges = whole_games(problem.data, games)
     evaluation = problem.evaluations(problem.start, ranges)
@@ -40,30 +40,30 @@ def fit_scale(problem: Problem) -> Scale | None:
     outcome, game = outcome.astype(np.float64), np.repeat(np.arange(len(games)), ranges[:, 1] - ranges[:, 0])
     left_out = _dead_phases(evaluation, outcome, phase, game, problem.phases)
     kept = ~np.isin(phase, left_out)
-    if 2 * kept.sum() < len(kept):  # then it is not some endings
+    if 2 * kept.sum() < len(kept):  # too many to be a few endings
         left_out, kept = [], np.ones(len(kept), np.bool_)
     slope = _slope(evaluation[kept], outcome[kept])
     return None if slope is None else Scale(slope, tuple(int(p) for p in left_out), float(1 - kept.mean()))
 
 
 def scale_lines(found: Scale | None, before: float) -> list[str]:
-    """What a reader has to know of a scale that was fitted, where the file's was `before`."""
+    """Return notes about a fitted scale; `before` is that of the file."""
     if found is None:
-        return [f"the starting values do not predict the results: scale stays at {before:g}"]
+        return [f"the starting values do not predict the results: the scale stays at {before:g}"]
     lines = []
     if found.phases:
         lines.append(f"scale: fitted without phase {_runs(found.phases)}, {100 * found.share:.0f} % of the positions, where the "
                      f"side that is far ahead scores less than {HARDLY:g}")
     ratio = found.value / before
     if not 1 / OTHERWISE <= ratio <= OTHERWISE:
-        lines.append(f"scale: {found.value:.3g} fits these results, {ratio:.2f} times the {before:g} of the file: an advantage "
-                     f"by the starting values wins {'more' if ratio > 1 else 'less'} often here than the file says; the learned "
-                     f"file has the new scale, or the old one with --scale {before:g}")
+        lines.append(f"scale: {found.value:.3g} fits these results, {ratio:.2f} times the {before:g} of the file: the same "
+                     f"evaluation wins {'more' if ratio > 1 else 'less'} often in these games than the file says; the learned "
+                     f"file gets the new scale; --scale {before:g} keeps the old one")
     return lines
 
 
 def _sampled(problem: Problem) -> np.ndarray:
-    """All games, or some of them, each equally likely, that hold about POSITIONS positions; ascending."""
+    """Return all games, or a uniform sample with about POSITIONS positions; ascending."""
     if problem.positions <= POSITIONS:
         return problem.games
     wanted = round(len(problem.games) * POSITIONS / problem.positions)
@@ -72,8 +72,8 @@ def _sampled(problem: Problem) -> np.ndarray:
 
 
 def _dead_phases(evaluation: np.ndarray, outcome: np.ndarray, phase: np.ndarray, game: np.ndarray, phases: int) -> list[int]:
-    """Phases in which a side that is far ahead scores less than HARDLY. How far that is, is judged by the median over the
-    positions of the slopes of the single phases, which the dead ones hardly move."""
+    """Return the phases in which a side that is far ahead scores less than HARDLY. "Far" is measured by the median, over
+    positions, of the slopes of the single phases: dead phases hardly change it."""
     if phases < 2:
         return []
     slopes, weights = [], []
@@ -98,10 +98,10 @@ def _dead_phases(evaluation: np.ndarray, outcome: np.ndarray, phase: np.ndarray,
 
 
 def _slope(evaluation: np.ndarray, outcome: np.ndarray) -> float | None:
-    """Half the slope of the logistic regression of (1 + outcome) / 2 on the evaluation and an intercept; None if that is no
-    scale of an evaluation."""
+    """Return half the slope of the logistic regression of (1 + outcome) / 2 on the evaluation and an intercept; None if it is
+    not a plausible scale."""
     columns = np.stack([evaluation, np.ones_like(evaluation)], axis=1)
-    q, coefficients = (1 + outcome) / 2, np.zeros(2)  # Newton's method goes astray from a slope that is much too steep
+    q, coefficients = (1 + outcome) / 2, np.zeros(2)  # from 0: Newton's method diverges from a slope that is much too steep
     for _ in range(30):
         p = 1 / (1 + np.exp(-np.clip(columns @ coefficients, -500, 500)))
         hessian = columns.T @ (columns * (p * (1 - p))[:, None])
@@ -116,7 +116,7 @@ def _slope(evaluation: np.ndarray, outcome: np.ndarray) -> float | None:
 
 
 def _runs(numbers: tuple[int, ...]) -> str:
-    """Ascending whole numbers with neighbours joined: 0-2, 5."""
+    """Return ascending integers as ranges, such as 0-2, 5."""
     parts: list[list[int]] = []
     for number in numbers:
         if parts and parts[-1][-1] == number - 1:

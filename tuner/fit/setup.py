@@ -1,4 +1,4 @@
-"""From parameters and options to the problem that is solved."""
+"""Make the problem of a fit from parameters and options."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from tuner.parameters.parameters import LARGEST_WEIGHT, Parameters
 
 
 def make_problem(data: Dataset, parameters: Parameters, options: FitOptions, games: np.ndarray, scale: float) -> Problem:
-    """The problem that these options pose, on these games; its precision is 1 / sd^2, for `empirical_prior` to weigh. With
-    draws as an outcome of their own the scale grows, so that expected scores stay as steep as the given one makes them."""
+    """Return the problem of these options on these games. Its precision is 1 / sd^2, before `empirical_prior` weights it. If
+    the loss models draws, the scale is increased, so that the expected score stays as steep as with the given scale."""
     stages, columns = parameters.weights.shape
     objective = OBJECTIVES[options.loss]
     start = np.zeros((stages, columns + 1 + objective.widths))
@@ -46,7 +46,7 @@ def make_problem(data: Dataset, parameters: Parameters, options: FitOptions, gam
 
 
 def _share_of_draws(data: Dataset, games: np.ndarray) -> float:
-    """Of the positions of these games; InputError if there are none, or nothing else."""
+    """Return the share of draws among the positions of these games; InputError if it is 0 or 1."""
     ranges = ranges_of(data, games)
     drawn = 0.0
     for piece in ahead(data, ranges, ("outcome",)):
@@ -54,13 +54,13 @@ def _share_of_draws(data: Dataset, games: np.ndarray) -> float:
         data.release()
     share = drawn / max(int((ranges[:, 1] - ranges[:, 0]).sum()), 1)
     if not 0 < share < 1:
-        raise InputError(f"{'none' if share == 0 else 'every one'} of the games is drawn: draws as an outcome of their own need "
-                         "both kinds; leave out --loss")
+        raise InputError(f"{'none' if share == 0 else 'every one'} of the games is drawn: a loss that models draws needs both "
+                         "drawn and decided games; leave out --loss")
     return share
 
 
 def with_prior(problem: Problem, parameters: Parameters, options: FitOptions) -> tuple[Problem, np.ndarray, np.ndarray]:
-    """See `empirical_prior`, for the weights for which neither the file nor an option says what to believe."""
+    """Call `empirical_prior` for the weights that have no prior in the file or by an option."""
     allowed = np.zeros(problem.free.shape, np.bool_)
     allowed[:, :problem.data.columns] = options.prior == "auto" and ~parameters.mask(tuple(name for name, _ in parameters.prior))
     return empirical_prior(problem, problem.data.layout.places, allowed)

@@ -1,8 +1,8 @@
-"""Standard errors of fitted weights, clustered by game.
+"""Cluster-robust standard errors of fitted weights (sandwich estimator, clustered by game).
 
 Positions of a game share its outcome, so they are not independent: the covariance is V = H^-1 (sum of u u') H^-1 with
 the score u of a whole game, times G / (G - 1) * (n - 1) / (n - p) (Liang and Zeger 1986). A prior adds its precision to
-H, and to the middle the variance of its own pull: where it is strong, the error is the prior's standard deviation.
+H, and the variance of its own gradient to the middle: under a strong prior, the error is the prior's standard deviation.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from typing import NamedTuple
 import numpy as np
 
 from tuner.fit.learners.newton import factorise, inverse_of
-from tuner.fit.null_space import Gauge
+from tuner.fit.null_space import NullSpace
 from tuner.fit.problem import Problem
 from tuner.statistics.intervals import quantile
 
-COMPARED = 1 << 16  # positions
+COMPARED = 1 << 16  # positions for naive errors
 
 
 class Ratio(NamedTuple):
-    """A number's column, how many times the first number it is, and a 95 % interval."""
+    """The column of a weight, its ratio to the first weight, and a 95 % interval."""
 
     column: int
     ratio: float
@@ -31,11 +31,11 @@ class Ratio(NamedTuple):
 
 @dataclass(frozen=True)
 class Uncertainty:
-    """Standard errors (stages, columns + 1) in centipawns: NaN where the data say nothing, 0 where a number is fixed.
+    """Standard errors (stages, columns + 1) in centipawns: NaN if not identified, 0 if fixed.
 
-    `sampling` leaves out what the prior adds: the spread of fits to other games under the same prior. `naive` is the same
-    sandwich without clusters, as if positions were independent. `covariance` (d, d) belongs to `coordinates`, and so does
-    `noise`, that of `sampling`.
+    `sampling` excludes what the prior adds: it is the spread of fits to other games under the same prior. `naive` is the same
+    estimator without clusters, as if positions were independent. `covariance` (d, d) is that of the weights at `coordinates`,
+    `noise` (d, d) that of `sampling`.
     """
 
     standard_errors: np.ndarray
@@ -48,7 +48,7 @@ class Uncertainty:
 
 
 def ratios(found: Uncertainty, weights: np.ndarray, columns: list[int]) -> list[Ratio]:
-    """Numbers, each the mean over the stages, as multiples of the first of them; by the delta method."""
+    """Return weights, each averaged over the stages, as multiples of the first one, with intervals by the delta method."""
     stages, width = weights.shape
     mean = weights[:, columns].mean(axis=0)
     if not mean[0]:
@@ -68,9 +68,9 @@ def ratios(found: Uncertainty, weights: np.ndarray, columns: list[int]) -> list[
     return lines
 
 
-def standard_errors(problem: Problem, weights: np.ndarray, matrix: np.ndarray, gauge: Gauge) -> Uncertainty:
-    """Clustered standard errors at the optimum, from the Gauss-Newton matrix there."""
-    free = gauge.coordinates
+def standard_errors(problem: Problem, weights: np.ndarray, matrix: np.ndarray, null_space: NullSpace) -> Uncertainty:
+    """Return clustered standard errors at the optimum, from the Gauss-Newton matrix there."""
+    free = null_space.coordinates
     n = problem.total_weight
     hessian = matrix[np.ix_(free, free)] * n
     hessian[np.diag_indices(len(free))] += problem.precision.ravel()[free] * n
@@ -79,34 +79,34 @@ def standard_errors(problem: Problem, weights: np.ndarray, matrix: np.ndarray, g
     meat, names = problem.device.score_products(problem.model, weights, free)
     meat -= np.outer(prior, prior) / names  # the scores sum to minus the prior's gradient at the optimum
     inverse = inverse_of(chosen, factor, scale)
-    # the prior pulls by precision * (mean - weights), which is as uncertain as the weights were before the data
+    # the prior's gradient is precision * (mean - weights), with the variance of the weights under the prior
     pull = problem.precision.ravel()[free[chosen]] * n * problem.design_effect
     few = names / (names - 1) * (n - 1) / max(n - len(chosen), 1) if names > 1 else 1.0
 
     def whole(part: np.ndarray) -> np.ndarray:
         found = np.zeros_like(meat)
         found[np.ix_(chosen, chosen)] = part
-        return gauge.project(found)
+        return null_space.project(found)
 
     covariance = sampling = whole(few * (inverse @ meat[np.ix_(chosen, chosen)] @ inverse))
     alone = _position_products(problem, weights)[np.ix_(free, free)]
     naive = whole(inverse @ alone[np.ix_(chosen, chosen)] @ inverse)
     if pull.any():
         covariance = sampling + few * whole((inverse * pull) @ inverse)
-    return Uncertainty(spread(problem, covariance, gauge), spread(problem, sampling, gauge), spread(problem, naive, gauge),
-                       covariance, sampling, free, names)
+    return Uncertainty(spread(problem, covariance, null_space), spread(problem, sampling, null_space),
+                       spread(problem, naive, null_space), covariance, sampling, free, names)
 
 
 def _position_products(problem: Problem, weights: np.ndarray) -> np.ndarray:
-    """(d, d) the sum of u u' over positions, u the score of each by itself; of many positions by a part of the games, because it
-    serves for comparison alone."""
+    """Return the sum (d, d) of u u' over positions, u the score of a single position; estimated from a sample of the games,
+    because it is only for comparison."""
     some = problem.on(problem.games[::max(1, problem.positions // COMPARED)])
     found = problem.device.position_products(problem.model, weights, some.ranges)
     return found * (problem.total_weight / some.total_weight)
 
 
-def spread(problem: Problem, covariance: np.ndarray, gauge: Gauge) -> np.ndarray:
-    """Standard errors in the shape of the weights: NaN where nothing tells a number, 0 where it is fixed."""
+def spread(problem: Problem, covariance: np.ndarray, null_space: NullSpace) -> np.ndarray:
+    """Return standard errors in the shape of the weights: NaN if not identified, 0 if fixed."""
     errors = np.zeros(problem.start.size)
-    errors[gauge.coordinates] = np.where(gauge.loose, np.nan, np.sqrt(np.maximum(np.diag(covariance), 0)))
+    errors[null_space.coordinates] = np.where(null_space.loose, np.nan, np.sqrt(np.maximum(np.diag(covariance), 0)))
     return errors.reshape(problem.start.shape)

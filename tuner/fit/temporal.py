@@ -1,8 +1,8 @@
-"""TD(lambda) on finished games, solved: the weights at which the sum of c_t dv_t/dw over all games vanishes.
+"""TD(lambda) on finished games, solved for the weights at which the sum of c_t dv_t/dw over all games is zero.
 
-No learning rate is needed: Newton's method on that equation, with a matrix that is not symmetric (LSTD(lambda), Bradtke
-and Barto 1996, Boyan 1999, for a tanh of a linear evaluation). With lambda = 1 it is the regression of tanh on the results
-by squared error. The sandwich of that matrix and the scores of whole games gives standard errors.
+Newton's method on that equation needs no learning rate; its matrix is not symmetric (LSTD(lambda), Bradtke and Barto 1996,
+Boyan 1999, for a tanh of a linear evaluation). With lambda = 1 it is the regression of tanh on the results by squared error.
+Standard errors are the sandwich estimator of that matrix and the scores of whole games.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from tuner.datasets.split import split_games
 from tuner.device.base import TemporalPasses
 from tuner.fit.learners.base import LearnerOptions, Record
 from tuner.fit.learners.rules import RULES
-from tuner.fit.null_space import Gauge, find_gauge
+from tuner.fit.null_space import NullSpace, find_null_space
 from tuner.fit.options import FitOptions
 from tuner.fit.problem import Problem
 from tuner.fit.result import Convergence, FitResult, learned
@@ -26,45 +26,45 @@ from tuner.fit.standard_errors import Uncertainty, spread
 from tuner.objectives.temporal import TemporalData
 from tuner.parameters.parameters import Parameters
 
-SAMPLE = 40_000  # positions of a matrix that only has to point the way
+SAMPLE = 40_000  # positions for the matrix of a step
 ITERATIONS, EPOCHS = 60, 20
-LONGEST_STEP = 80.0  # centipawns a weight may move at once
-RIDGE = 1e-10  # of the matrix's mean diagonal: directions that the games do not tell stay
+LONGEST_STEP = 80.0  # centipawns that a weight may move in one step
+RIDGE = 1e-10  # of the matrix's mean diagonal: keeps unidentified directions in place
 BATCH_GAMES = 64
-CONVERGED = 0.1  # centipawns that a weight may still have to move
+CONVERGED = 0.1  # centipawns of a Newton step, at most, after convergence
 
 
 @dataclass(frozen=True)
 class TemporalProblem:
-    """A Problem seen as TD(lambda); its games are whole and in their order."""
+    """A Problem solved by TD(lambda); its games are complete and in order."""
 
     problem: Problem
     extra: TemporalData
 
     @property
     def games(self) -> np.ndarray:
-        """(g, 2) ranges of positions."""
+        """Ranges of positions (g, 2) of the games."""
         return self.problem.model.whole_games
 
     @property
     def passes(self) -> TemporalPasses:
-        """What the problem's device does for it."""
+        """The passes of the problem's device."""
         return self.problem.device.temporal(self.problem.model, self.extra)
 
     def equation(self, weights: np.ndarray, games: np.ndarray) -> tuple[np.ndarray, float]:
-        """(d,) the mean over positions of c dv/dw, less the prior's pull: zero at the solution. And what to watch: the mean
-        square of the errors c."""
+        """Return the mean (d,) over positions of c dv/dw, minus the prior's gradient, which is zero at the solution; and the
+        mean square of the errors c."""
         sums, squares = self.passes.equation(weights, games)
         total = _positions(games)
         return sums / total - self.problem.prior_gradient(weights).ravel(), squares / total
 
     def matrix(self, weights: np.ndarray, games: np.ndarray, exact: bool = False) -> np.ndarray:
-        """(d, d) minus the derivative of the first part of `equation`; without the curvature of tanh unless `exact`."""
+        """Return minus the derivative (d, d) of the first part of `equation`; without the curvature of tanh unless `exact`."""
         return self.passes.matrix(weights, games, exact) / _positions(games)
 
 
 def newton(temporal: TemporalProblem, options: LearnerOptions, record: Record) -> np.ndarray:
-    """The weights at which the equation holds, or those after so many steps."""
+    """Return the weights that solve the equation, or those after the largest number of steps."""
     problem, games = temporal.problem, temporal.games
     weights = np.clip(problem.start, problem.low, problem.high)
     sample = _sample(games)
@@ -90,12 +90,12 @@ def newton(temporal: TemporalProblem, options: LearnerOptions, record: Record) -
                 break
         else:
             factor = None
-    record.best = weights  # the equation holds here; nothing is least here
+    record.best = weights  # these solve the equation; they minimise no objective
     return weights
 
 
 def epochs(name: str) -> Callable[[TemporalProblem, LearnerOptions, Record], np.ndarray]:
-    """A learner that goes through the games again and again with one of the rules of self-play."""
+    """Return a learner that makes several passes over the games with one of the update rules of self-play."""
 
     def learn(temporal: TemporalProblem, options: LearnerOptions, record: Record) -> np.ndarray:
         problem, games, rule = temporal.problem, temporal.games, RULES[name]
@@ -121,8 +121,8 @@ def epochs(name: str) -> Callable[[TemporalProblem, LearnerOptions, Record], np.
 
 def fit_temporal(data: Dataset, extra: TemporalData, parameters: Parameters, options: FitOptions,
                  watch: Callable[[dict], None] = lambda line: None) -> FitResult:
-    """As `tuner.fit.regression.fit`, by TD(lambda). The prior's width, where it is found from the data, is that of the
-    regression on results; losses are those of the results."""
+    """Fit like `tuner.fit.regression.fit`, by TD(lambda). An automatic prior has the width for the regression on results;
+    losses are those on the results."""
     train, held = split_games(data, options.held_out, options.seed)
     if len(train) == 0:
         train, held = held, train
@@ -135,15 +135,16 @@ def fit_temporal(data: Dataset, extra: TemporalData, parameters: Parameters, opt
     weights = LEARNERS[options.learner](temporal, options.learning, record)
     convergence = convergence_of(temporal, weights)
     matrix = problem.gauss_newton(weights)
-    gauge = find_gauge(problem, matrix, data.layout.places)
-    weights = gauge.restore(problem, weights)
-    uncertainty = standard_errors(temporal, weights, gauge) if options.errors else None
+    null_space = find_null_space(problem, matrix, data.layout.places)
+    weights = null_space.restore(problem, weights)
+    uncertainty = standard_errors(temporal, weights, null_space) if options.errors else None
     return FitResult(learned(parameters, weights, uncertainty, parameters.scale), problem,
-                     problem.on(held) if len(held) else None, weights, matrix, gauge, uncertainty, record.history, convergence)
+                     problem.on(held) if len(held) else None, weights, matrix, null_space, uncertainty,
+                     record.history, convergence)
 
 
 def convergence_of(temporal: TemporalProblem, weights: np.ndarray) -> Convergence:
-    """By how far one more step of Newton's method would move the weights, whoever the learner was and however it stopped."""
+    """Return whether a fit converged, judged by the size of one more Newton step, whatever the learner."""
     problem, games = temporal.problem, temporal.games
     right = temporal.equation(weights, games)[0]
     inside = ((weights > problem.low) | (right.reshape(weights.shape) > 0)) & (
@@ -158,7 +159,7 @@ def convergence_of(temporal: TemporalProblem, weights: np.ndarray) -> Convergenc
 
 
 def _ridged(matrix: np.ndarray, problem: Problem, free: np.ndarray) -> np.ndarray:
-    """The block of the free weights with the prior, so that directions which the games leave open stay."""
+    """Return the block of the free weights with the prior and a ridge, which keeps unidentified directions in place."""
     block = matrix[np.ix_(free, free)]
     block[np.diag_indices(len(free))] += problem.precision.ravel()[free] + RIDGE * np.diag(block).mean() if len(free) else 0.0
     return block
@@ -167,11 +168,11 @@ def _ridged(matrix: np.ndarray, problem: Problem, free: np.ndarray) -> np.ndarra
 LEARNERS = {"newton": newton, "adam": epochs("adam"), "sgd": epochs("sgd")}
 
 
-def standard_errors(temporal: TemporalProblem, weights: np.ndarray, gauge: Gauge) -> Uncertainty:
-    """Clustered by game: V = A^-1 (sum of u u') A'^-1 G / (G - 1), u the scores of whole games; naive ones take each
-    position's score for independent. A prior adds as in `tuner.fit.standard_errors`."""
+def standard_errors(temporal: TemporalProblem, weights: np.ndarray, null_space: NullSpace) -> Uncertainty:
+    """Return standard errors clustered by game: V = A^-1 (sum of u u') A'^-1 G / (G - 1), u the scores of whole games. Naive
+    errors treat positions as independent. A prior adds as in `tuner.fit.standard_errors`."""
     problem, games = temporal.problem, temporal.games
-    free = gauge.coordinates
+    free = null_space.coordinates
     total = _positions(games)
     matrix = temporal.matrix(weights, games, exact=True)[np.ix_(free, free)] * total
     matrix[np.diag_indices(len(free))] += problem.precision.ravel()[free] * total
@@ -185,10 +186,10 @@ def standard_errors(temporal: TemporalProblem, weights: np.ndarray, gauge: Gauge
     # positions as if each were a game: the sum of (c dv/de)^2 x x'
     alone = temporal.passes.squares(weights)[np.ix_(free, free)]
     inverse = _factorised(matrix)(np.eye(len(free)))
-    sampling, naive = (gauge.project(inverse @ middle @ inverse.T) for middle in (meat, alone))
-    covariance = sampling + gauge.project((inverse * pull) @ inverse.T) if pull.any() else sampling
-    return Uncertainty(spread(problem, covariance, gauge), spread(problem, sampling, gauge), spread(problem, naive, gauge),
-                       covariance, sampling, free, names)
+    sampling, naive = (null_space.project(inverse @ middle @ inverse.T) for middle in (meat, alone))
+    covariance = sampling + null_space.project((inverse * pull) @ inverse.T) if pull.any() else sampling
+    return Uncertainty(spread(problem, covariance, null_space), spread(problem, sampling, null_space),
+                       spread(problem, naive, null_space), covariance, sampling, free, names)
 
 
 def _positions(games: np.ndarray) -> int:
@@ -196,7 +197,7 @@ def _positions(games: np.ndarray) -> int:
 
 
 def _sample(games: np.ndarray) -> np.ndarray:
-    """Every k-th game, about SAMPLE positions."""
+    """Return every k-th game, with about SAMPLE positions."""
     total = _positions(games)
     return np.ascontiguousarray(games[::max(1, total // SAMPLE)])
 

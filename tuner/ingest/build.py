@@ -24,20 +24,20 @@ from tuner.parameters.parameters import Parameters
 
 @dataclass(frozen=True)
 class BuildReport:
-    """What became of all files: the sum, and the files with their hashes."""
+    """Totals over all files read, and the files with their hashes."""
 
     total: ReadReport
     sources: list[dict] = field(default_factory=list)
 
 
 def sha256(path: str | Path) -> str:
-    """The hash of a file, or "-" for what cannot be read a second time, such as standard input and pipes, or at all."""
+    """Return the hash of a file, or "-" if it cannot be read again, such as standard input and pipes, or not at all."""
     return sha256_of(path) if os.path.isfile(path) and os.access(path, os.R_OK) else "-"
 
 
 def expand(sources: Sequence[str], suffixes: Sequence[str],
            holds_games: Callable[[str], bool] = lambda name: False) -> list[str]:
-    """Files to read: a folder stands for the game files in it, by their names or as `holds_games` tells by their content."""
+    """Return the files to read: of a folder, its game files, recognised by name or, with `holds_games`, by content."""
     files = []
     for source in sources:
         if source != "-" and os.path.isdir(source):
@@ -47,7 +47,7 @@ def expand(sources: Sequence[str], suffixes: Sequence[str],
             if not inside:
                 raise InputError(f"{source}: holds no {' or '.join(suffixes)} file and is not a dataset")
             files.extend(inside)
-        elif source != "-" and not os.path.exists(source):  # told now rather than after the files before it
+        elif source != "-" and not os.path.exists(source):  # reported before reading the files before it
             raise InputError(f"{source}: no such file")
         else:
             files.append(source)
@@ -56,10 +56,10 @@ def expand(sources: Sequence[str], suffixes: Sequence[str],
 
 def batches(game: Game, sources: Sequence[str], options: ReadOptions, report: ReadReport,
             note: Callable[[str], None]) -> Iterator[tuple[str, Iterator[PositionBatch]]]:
-    """Yield the files that the sources stand for, each with the batches that are read from it.
+    """Yield the files of the sources, each with the batches read from it.
 
-    A file of a folder that cannot be read, or not to its end, is told and left, unless reading is strict: what was read of
-    it before stays. InputError for a file that was named.
+    A file of a folder that cannot be read to its end is noted and skipped from there, unless reading is strict. InputError
+    for such a file if it was named itself.
     """
     for source in expand(sources, game.suffixes, game.holds_games):
         read = game.read(source, options, report, note)
@@ -81,7 +81,7 @@ def _as_far_as_it_goes(read: Iterator[PositionBatch], report: ReadReport, note: 
 
 
 def prepared(engine: Engine, options: ReadOptions, quiescence: Parameters | None) -> tuple[ReadOptions, np.ndarray | None]:
-    """Options with the evaluation that tells quiet positions, and its weights, which have to live as long as they are used."""
+    """Return options with the evaluation for quiescence, and its weights, which the caller keeps alive while options are used."""
     if quiescence is None:
         return options, None
     packed = engine.packed(quiescence)
@@ -90,7 +90,7 @@ def prepared(engine: Engine, options: ReadOptions, quiescence: Parameters | None
 
 def count_positions(engine: Engine, sources: Sequence[str], options: ReadOptions, quiescence: Parameters | None,
                     note: Callable[[str], None], progress: Callable[[ReadReport], None]) -> int | None:
-    """Read the games once without keeping them; returns how many positions `build` will find there.
+    """Read the games once without keeping them; return how many positions `build` will find.
 
     None, and nothing is read, if a source can be read only once (standard input, pipes) or is a dataset.
     """
@@ -109,11 +109,11 @@ def count_positions(engine: Engine, sources: Sequence[str], options: ReadOptions
 
 def build(engine: Engine, sources: Sequence[str], target: Path, options: ReadOptions, quiescence: Parameters | None,
           note: Callable[[str], None], progress: Callable[[ReadReport], None] = lambda report: None,
-          teach: Callable[[PositionBatch], PositionBatch] | None = None) -> tuple[Dataset, BuildReport]:
-    """Read games into a new dataset at `target`; returns it and what became of the games.
+          retarget: Callable[[PositionBatch], PositionBatch] | None = None) -> tuple[Dataset, BuildReport]:
+    """Read games into a new dataset at `target`; return it with a report.
 
-    `quiescence` are the parameters for quiet and resolved positions; None if none are asked for. `teach` puts other targets
-    in place of the outcomes. InputError if no position is left.
+    `quiescence` are the parameters for quiet and resolved positions, None if positions are not filtered by quiescence.
+    `retarget` replaces outcomes or positions. InputError if no position is left.
     """
     options, packed = prepared(engine, options, quiescence)
     report, counter = ReadReport(), Counter(engine.composition, engine.layout.size)
@@ -122,16 +122,16 @@ def build(engine: Engine, sources: Sequence[str], target: Path, options: ReadOpt
         last = None
         for source, read in batches(engine.game, sources, options, report, note):
             for batch in read:
-                batch = teach(batch) if teach else batch
+                batch = retarget(batch) if retarget else batch
                 try:
                     rows = counter.count(batch.positions)
                 except OverflowError as problem:
                     raise InputError(f"{source}: {problem}") from None
-                # games of which no position is wanted are left out
+                # games without selected positions are left out
                 some = np.flatnonzero(np.diff(batch.first, append=len(batch.positions)))
                 first, identities, openings = batch.first[some] + writer.positions, batch.identities[some], batch.openings[some]
                 writer.add_positions(rows._replace(outcome=batch.outcomes))
-                # a game of labelled positions may go on in the next batch
+                # a game of labelled positions may continue in the next batch
                 new = slice(1 if len(some) and last == identities[0] else 0, None)
                 writer.add_games(first[new], identities[new], openings[new])
                 if len(some):
@@ -156,5 +156,5 @@ def _nothing_left(sources: Sequence[str], report: ReadReport, suffixes: Sequence
     parts = [f"{count:,} {what}" for count, what in (
         (report.bad, "bad"), (report.undecided, "undecided"), (report.below_elo, "below the Elo wanted"),
         (report.duplicate_games, "duplicates")) if count]
-    return (f"{where}: no position left of {report.games:,} games ({', '.join(parts) or 'none of their positions was wanted'}); "
+    return (f"{where}: no position left of {report.games:,} games ({', '.join(parts) or 'all positions were filtered out'}); "
             "expected decided games, or choose other filters")

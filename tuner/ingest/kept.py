@@ -1,5 +1,5 @@
-"""What is kept of the positions of a dataset beside their counts, while it is built: their results, where a dataset has other
-targets, and the positions themselves, where their evaluation has to be computed again."""
+"""Data kept with a dataset while it is built: the results of games, if the dataset has other targets, and the positions
+themselves, if they will be evaluated again."""
 
 from __future__ import annotations
 
@@ -10,26 +10,26 @@ import numpy as np
 
 from games.record import PositionBatch
 from tuner.datasets.array_files import ArrayWriter
-from tuner.ingest.search_targets import Teach
+from tuner.ingest.search_targets import Retarget
 
 RESULTS, POSITIONS = "results.npy", "positions.npy"
 
 
 class Kept:
-    """Stands between the games and the dataset, around what puts other targets or positions in place of those read.
+    """Records results and positions of batches on their way from games to dataset, around an optional `retarget`.
 
     Use as a context manager; `results` (n,) float32 and, if `words` are given, `positions` (n, words) uint64 are memory maps of
     files in the folder, in the order of the dataset's positions.
     """
 
-    def __init__(self, folder: Path, teach: Teach | None, words: int | None) -> None:
-        self._folder, self._teach, self._words = folder, teach, words
+    def __init__(self, folder: Path, retarget: Retarget | None, words: int | None) -> None:
+        self._folder, self._retarget, self._words = folder, retarget, words
         self._results = ArrayWriter(folder / RESULTS, np.float32)
         self._positions = ArrayWriter(folder / POSITIONS, np.uint64) if words else None
 
     def __call__(self, batch: PositionBatch) -> PositionBatch:
         self._results.append(batch.outcomes)
-        batch = self._teach(batch) if self._teach else batch
+        batch = self._retarget(batch) if self._retarget else batch
         if self._positions:
             self._positions.append(batch.positions.ravel())
         return batch

@@ -1,8 +1,8 @@
-"""Learning from what a search finds, in place of the results alone: targets for the positions of games.
+"""Targets from searches in place of results, for the positions of games.
 
-A position's target is the lambda-return of the values that searches gave it and the later positions of its game: with
-lambda = 0 the value of its own search, with lambda = 1 the result. A fit towards such targets is RootStrap (Veness,
-Silver, Uther and Blair 2009) solved by regression.
+A position's target is the lambda-return of the search values of it and the later positions of its game: with lambda = 0 the
+value of its own search, with lambda = 1 the result. A fit to such targets is RootStrap (Veness, Silver, Uther and Blair 2009),
+solved by regression.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ from tuner.parallel import Threads
 from tuner.parameters.parameters import Parameters
 
 MEGABYTES = 1
-Teach = Callable[[PositionBatch], PositionBatch]
+Retarget = Callable[[PositionBatch], PositionBatch]  # replaces outcomes or positions of a batch
 Searched = Callable[[], None]  # called after each position, from the thread that searched it
 
 
 class Searchers:
-    """Searchers with the same weights, one for each of some threads; `playing` or exact."""
+    """Searchers with the same weights, one for each thread; `playing` or exact."""
 
     def __init__(self, engine: Engine, parameters: Parameters, playing: bool, workers: int, searched: Searched) -> None:
         self._searched = searched
         self._searchers = [engine.searcher(parameters, playing, MEGABYTES) for _ in range(workers)]
 
     def each(self, batch: PositionBatch, work: Callable[[Searcher, int], None]) -> None:
-        """Do work(searcher, place) for each position of a batch.
+        """Call work(searcher, index) for each position of a batch.
 
-        A searcher's memory is emptied before each game, so that the number of threads changes nothing.
+        A searcher's table is cleared before each game, so that results do not depend on the number of threads.
         """
         ends = np.append(batch.first[1:], len(batch.positions))
 
@@ -55,9 +55,9 @@ class Searchers:
 
 def search_values(engine: Engine, parameters: Parameters, depth: int, workers: int,
                   searched: Searched = lambda: None) -> Callable[[PositionBatch], np.ndarray]:
-    """A function from a batch to the values (n,) in [-1, 1], first player's view, that searches of its positions give.
+    """Return a function from a batch to the search values (n,) of its positions, in [-1, 1], first player's view.
 
-    The search is that which plays.
+    The search is the one that plays matches.
     """
     limits, second = Limits(depth=depth), engine.game.contest.second_to_move
     searchers = Searchers(engine, parameters, True, workers, searched)
@@ -77,14 +77,14 @@ def search_values(engine: Engine, parameters: Parameters, depth: int, workers: i
 
 
 class Leaves:
-    """Puts the leaves of exact searches in place of a game's positions, and keeps what TD(lambda) has to know of them.
+    """Replaces positions by the leaves of exact searches, and records the data that TD(lambda) needs.
 
-    Without a search (`depth` 0) the positions stay what they are.
+    Without a search (`depth` 0) positions are not replaced.
     """
 
-    def __init__(self, engine: Engine, parameters: Parameters, depth: int, trace: float, workers: int,
+    def __init__(self, engine: Engine, parameters: Parameters, depth: int, lambda_: float, workers: int,
                  searched: Searched = lambda: None) -> None:
-        self._engine, self._parameters, self._trace = engine, parameters, trace
+        self._engine, self._parameters, self._lambda = engine, parameters, lambda_
         self._limits = Limits(depth=depth)
         self._decay: list[np.ndarray] = []
         self._known: list[np.ndarray] = []
@@ -94,7 +94,7 @@ class Leaves:
         ends = np.append(batch.first[1:], len(batch.positions))
         for begin, end in zip(batch.first, ends, strict=True):
             if begin < end:
-                self._decay.append(decays(self._trace, self._engine.game.plies(batch.positions[begin:end])))
+                self._decay.append(decays(self._lambda, self._engine.game.plies(batch.positions[begin:end])))
         if self._searchers is None:
             self._known.append(np.full(len(batch.positions), np.nan))
             return batch
@@ -110,23 +110,23 @@ class Leaves:
 
     @property
     def data(self) -> TemporalData:
-        """Of all batches so far."""
+        """The data of all batches so far."""
         return TemporalData(np.concatenate(self._decay), np.concatenate(self._known))
 
 
-def taught(engine: Engine, values: Callable[[PositionBatch], np.ndarray], trace: float) -> Teach:
-    """A function from a batch to the same with lambda-returns in place of outcomes."""
+def retarget_by_search(engine: Engine, values: Callable[[PositionBatch], np.ndarray], lambda_: float) -> Retarget:
+    """Return a function that replaces the outcomes of a batch by lambda-returns of search values."""
 
-    def teach(batch: PositionBatch) -> PositionBatch:
-        found = values(batch) if trace < 1 else batch.outcomes.astype(float)
+    def retarget(batch: PositionBatch) -> PositionBatch:
+        found = values(batch) if lambda_ < 1 else batch.outcomes.astype(float)
         targets = found.copy()
         ends = np.append(batch.first[1:], len(found))
         for begin, end in zip(batch.first, ends, strict=True):
-            if trace > 0 and begin < end:
+            if lambda_ > 0 and begin < end:
                 part, plies = found[begin:end], engine.game.plies(batch.positions[begin:end])
-                decay = decays(trace, plies)
-                # a search speaks for the plies up to the next position, what comes behind it has the rest of the weight
+                decay = decays(lambda_, plies)
+                # the search value has weight 1 - lambda^plies, later values the remainder
                 targets[begin:end] += decay * errors(differences(part, float(batch.outcomes[begin])), decay)
         return replace(batch, outcomes=targets.astype(np.float32))
 
-    return teach
+    return retarget

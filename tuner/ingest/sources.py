@@ -1,4 +1,4 @@
-"""From what the user names as games (files, folders of files, datasets, `-`) to one open dataset."""
+"""Open or build one dataset from the user's sources: files, folders of files, datasets, `-`."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ from tuner.datasets.merge import merge
 from tuner.datasets.reader import open_dataset
 from tuner.engine.engine import Engine
 from tuner.ingest.build import build
-from tuner.ingest.search_targets import Teach
+from tuner.ingest.search_targets import Retarget
 from tuner.parameters.parameters import Parameters
 
 
 def dataset_of(engine: Engine, sources: Sequence[str], folder: Path, options: ReadOptions,
                quiescence: Parameters | None, note: Callable[[str], None],
-               progress: Callable[[ReadReport], None], teach: Teach | None = None) -> tuple[Dataset, ReadReport | None]:
-    """The dataset of these sources, made in `folder` where it is not one already; and what became of the games read.
+               progress: Callable[[ReadReport], None], retarget: Retarget | None = None) -> tuple[Dataset, ReadReport | None]:
+    """Return the dataset of these sources, built in `folder` unless it is one already, and the report of the games read.
 
-    `teach` puts other targets in place of outcomes, for which it has to see the positions.
+    `retarget` replaces outcomes or positions, so it needs games, not datasets.
     """
     ready = [source for source in sources if source != "-" and is_dataset(source)]
-    if teach and ready:
+    if retarget and ready:
         raise InputError(f"{ready[0]}: a dataset holds counts, not positions that could be searched; name the games, or learn "
                          "from the results with --method logistic")
     files = [source for source in sources if source not in ready]
     datasets = [checked(open_dataset(path), engine) for path in ready]
     report = None
     if files:
-        built, whole = build(engine, files, folder / "games", options, quiescence, note, progress, teach)
+        built, whole = build(engine, files, folder / "games", options, quiescence, note, progress, retarget)
         datasets.append(built)
         report = whole.total
     if len(datasets) == 1:
@@ -43,7 +43,7 @@ def dataset_of(engine: Engine, sources: Sequence[str], folder: Path, options: Re
 
 
 def checked(data: Dataset, engine: Engine) -> Dataset:
-    """The same dataset; InputError if it was counted with other terms than the engine's."""
+    """Return the same dataset; InputError if it was counted with other terms than the engine's."""
     name, expected = data.manifest["game"], engine.game.name
     if name != expected:
         raise InputError(f"{data.path}: a dataset of {name}, expected {expected}")
@@ -56,12 +56,12 @@ def checked(data: Dataset, engine: Engine) -> Dataset:
 
 
 def require_learnable(data: Dataset, what: str = "", results: set[float] | None = None) -> None:
-    """InputError for data from which nothing can be learned; `what` became of the games read is told then, and `results`
-    are those of the games where the data have other targets."""
+    """InputError for data from which nothing can be learned. `what` is a line about the games read, for the error; `results`
+    are the results that occur, if the data have other targets."""
     read = f" ({what})" if what else ""
     first = data.first[:-1][np.diff(data.first) > 0]  # of the games that have positions
     if len(first) < 2:
-        raise InputError(f"only {len(first)} game to learn from{read}; expected at least 2, better some thousands")
+        raise InputError(f"only {len(first)} game to learn from{read}; expected at least 2, better thousands")
     results = results or set(np.unique(data.outcome[first]).tolist())
     if len(results) == 1:
         result = next(iter(results))

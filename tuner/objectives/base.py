@@ -1,8 +1,8 @@
-"""What a loss is: one record with its compiled block, its formulas in NumPy and its CUDA text.
+"""The definition of a loss: one record with its compiled block, its formulas in NumPy and its CUDA text.
 
-A loss depends on the evaluation e of a position in centipawns, the outcome z in [-1, 1] and, where a draw is an outcome of its
-own, on the width of a draw. A compiled block works in place on at most BLOCK positions, so that one compiled pass serves every
-loss; with the same arrays it returns the sum of weight * loss.
+A loss depends on the evaluation e of a position in centipawns, the outcome z in [-1, 1] and, if it models draws, on the width
+of a draw. A compiled block works in place on at most BLOCK positions and returns the sum of weight * loss, so that one
+compiled pass serves every loss.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ Formula = Callable[[float, np.ndarray, np.ndarray | float, np.ndarray], np.ndarr
 
 @dataclass(frozen=True, kw_only=True)
 class Objective:
-    """A loss. `tests/tuner/objectives/test_every_objective.py` checks every field of every one against the others."""
+    """A loss. `tests/tuner/objectives/test_every_objective.py` checks the fields of every loss against each other."""
 
     name: str  # on the command line and in files
     widths: int  # columns of weights behind the intercept: 1 for the width of a draw, else 0
     block: Entry  # of SIGNATURE, or of WIDTH_SIGNATURE with a width
     loss: Formula
     residual: Formula  # dL/de
-    curvature: Formula  # d2L/de2, or its Gauss-Newton part where the loss is not convex in e
+    curvature: Formula  # d2L/de2, or its Gauss-Newton part if the loss is not convex in e
     expected_score: Callable[[float, np.ndarray, np.ndarray], np.ndarray]  # (scale, evaluation, width) -> (n,) in [0, 1]
     largest_residual: float  # |dL/de| <= largest_residual * scale, for a weight of 1
     # statements that set fields of `Terms t` (tuner/device/gpu/kernels/position.cu) from the doubles scale, unit = 2 * scale,
@@ -44,19 +44,19 @@ class Objective:
     cuda: str
     # (n, 3) probabilities of loss, draw and win for the first player
     probabilities: Callable[[float, np.ndarray, np.ndarray], np.ndarray] | None = None
-    # the share of draws, 0 < share < 1, to (t, growth): t = 2 * scale * width that gives as many draws at an evaluation of 0,
-    # and by how much the scale has to grow so that the expected score grows there as fast as without draws
+    # from the share of draws, 0 < share < 1, to (t, growth): t = 2 * scale * width with this share of draws at evaluation 0,
+    # and the factor of the scale with which the expected score is as steep there as without draws
     start: Callable[[float], tuple[float, float]] | None = None
-    narrowest: float = -np.inf  # of t
+    narrowest: float = -np.inf  # smallest t
 
 
 def expected_by_tanh(scale: float, evaluation: np.ndarray, width: np.ndarray) -> np.ndarray:
-    """(1 + tanh(scale * e)) / 2, the expected score where a draw is half a win."""
+    """Return (1 + tanh(scale * e)) / 2, the expected score if a draw is half a win."""
     return 0.5 + 0.5 * np.tanh(scale * evaluation)
 
 
 def log_loss(probabilities: Callable[[float, np.ndarray, np.ndarray], np.ndarray]) -> Formula:
-    """Minus the logarithm of the outcome's probability; an outcome between two counts as so much of either."""
+    """Return the log loss of these probabilities; a fractional outcome is a mixture of its two neighbours."""
 
     def loss(scale: float, evaluation: np.ndarray, width: np.ndarray, outcome: np.ndarray) -> np.ndarray:
         counted = np.stack([np.maximum(-outcome, 0), 1 - np.abs(outcome), np.maximum(outcome, 0)], axis=1)
@@ -66,7 +66,7 @@ def log_loss(probabilities: Callable[[float, np.ndarray, np.ndarray], np.ndarray
 
 
 def expected_by(probabilities: Callable[[float, np.ndarray, np.ndarray], np.ndarray]) -> Callable[..., np.ndarray]:
-    """The probability of a win and half that of a draw."""
+    """Return the expected score: the probability of a win plus half that of a draw."""
 
     def expected(scale: float, evaluation: np.ndarray, width: np.ndarray) -> np.ndarray:
         chances = probabilities(scale, evaluation, width)

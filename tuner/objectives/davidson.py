@@ -1,7 +1,7 @@
 """Log loss of win, draw and loss by the model of Davidson (1970).
 
 With the logit a = 2 * scale * e and t = 2 * scale * width, both linear in the weights, P(win), P(draw) and P(loss) are in the
-ratio exp(a / 2) : exp(t) : exp(-a / 2). An outcome between those counts as so much of its two neighbours. The loss is convex.
+ratio exp(a / 2) : exp(t) : exp(-a / 2). A fractional outcome is a mixture of its two neighbours. The loss is convex.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from tuner.unit import entry
 
 @entry(WIDTH_SIGNATURE, fastmath={"reassoc"})
 def block(n, scale, evaluation, width, outcome, weight, curvature, cross, bend):
-    """Log loss of n positions. `evaluation` and `width` are replaced by weight * the derivatives by them, `curvature`,
-    `cross` and `bend` get weight * the second ones: by evaluation, by both, by width."""
+    """Return the log loss of n positions. `evaluation` and `width` are replaced by weight * the derivatives by them;
+    `curvature`, `cross` and `bend` get weight * the second derivatives: by evaluation, by both, by width."""
     loss, unit = 0.0, 2.0 * scale
     for i in range(n):
         a, t, w, z = unit * evaluation[i], unit * width[i], weight[i], outcome[i]
@@ -38,7 +38,7 @@ def block(n, scale, evaluation, width, outcome, weight, curvature, cross, bend):
 
 
 def probabilities(scale: float, evaluation: np.ndarray, width: np.ndarray) -> np.ndarray:
-    """(n, 3) of loss, draw and win for the first player."""
+    """Return the probabilities (n, 3) of loss, draw and win for the first player."""
     a, t = 2 * scale * evaluation, 2 * scale * width
     logits = np.stack([-a / 2, t, a / 2], axis=1)
     powers = np.exp(logits - logits.max(axis=1, keepdims=True))

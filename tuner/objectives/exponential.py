@@ -1,4 +1,4 @@
-"""exp(-t) in plain arithmetic, which a compiler can do for many numbers at once; the C library's takes one at a time."""
+"""exp(-t) in plain arithmetic, which a compiler can vectorise, unlike the C library's function."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from numba.core import types
 from games import jit
 from tuner.unit import inner
 
-LARGEST = 700.0  # exp(-700) is 1e-304; below, it would leave the normal numbers
+LARGEST = 700.0  # exp(-700) is 1e-304; smaller results would be subnormal
 LOG2_E = 1 / math.log(2)
-LN2_HIGH = 0.693147180369123816490  # log 2 in two parts, the first so short that its multiples are exact
+LN2_HIGH = 0.693147180369123816490  # log 2 in two parts; multiples of the first are exact
 LN2_LOW = 1.90821492927058770002e-10
-SHIFT = 1.5 * 2.0**52  # adding it leaves the nearest whole number in the lowest bits
+SHIFT = 1.5 * 2.0**52  # adding it leaves the nearest integer in the lowest bits
 MANTISSA, BIAS = np.uint64(52), np.uint64(1023)
 FACTORIALS = tuple((-1) ** k / math.factorial(k) for k in range(14))
 _1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13 = FACTORIALS[1:]
@@ -23,19 +23,19 @@ _1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13 = FACTORIALS[1:]
 
 @jit.intrinsic(types.uint64, (types.float64,), lambda builder, values: builder.bitcast(values[0], ir.IntType(64)))
 def bits_of(number):
-    """The 64 bits of a number."""
+    """Return the 64 bits of a number."""
     return np.float64(number).view(np.uint64)
 
 
 @jit.intrinsic(types.float64, (types.uint64,), lambda builder, values: builder.bitcast(values[0], ir.DoubleType()))
 def number_of(bits):
-    """The number with these 64 bits."""
+    """Return the number with these 64 bits."""
     return np.uint64(bits).view(np.float64)
 
 
 @inner(types.float64(types.float64), forceinline=True, fastmath=False)
 def exp_minus(t):
-    """exp(-t) for t >= 0, to within two units in the last place; exp(-700) beyond.
+    """Return exp(-t) for t >= 0, to within two units in the last place; exp(-700) for larger t.
 
     t = n log 2 + r with |r| <= log(2) / 2; exp(-r) by its Taylor series, times a power of two put into the exponent.
     """

@@ -1,7 +1,7 @@
 """Log loss of win, draw and loss by the ordered model (Rao and Kupper 1967 with ln theta = t).
 
 With the logit a = 2 * scale * e and t = 2 * scale * width > 0, both linear in the weights, and s(x) = 1 / (1 + exp(-x)):
-P(win) = s(a - t), P(loss) = s(-a - t), the rest is drawn. An outcome between those counts as so much of its two neighbours. A
+P(win) = s(a - t), P(loss) = s(-a - t), the rest is drawn. A fractional outcome is a mixture of its two neighbours. A
 width is in centipawns, and like other weights there is one for each stage. The loss is convex.
 """
 
@@ -20,8 +20,8 @@ NARROWEST = 1e-3  # of t: at 0 no draw is possible
 
 @entry(WIDTH_SIGNATURE, fastmath={"reassoc"})
 def block(n, scale, evaluation, width, outcome, weight, curvature, cross, bend):
-    """Log loss of n positions. `evaluation` and `width` are replaced by weight * the derivatives by them, `curvature`,
-    `cross` and `bend` get weight * the second ones: by evaluation, by both, by width."""
+    """Return the log loss of n positions. `evaluation` and `width` are replaced by weight * the derivatives by them;
+    `curvature`, `cross` and `bend` get weight * the second derivatives: by evaluation, by both, by width."""
     loss, unit = 0.0, 2.0 * scale
     for i in range(n):
         a, t, w = unit * evaluation[i], max(unit * width[i], NARROWEST), weight[i]
@@ -48,7 +48,7 @@ def block(n, scale, evaluation, width, outcome, weight, curvature, cross, bend):
 
 
 def probabilities(scale: float, evaluation: np.ndarray, width: np.ndarray) -> np.ndarray:
-    """(n, 3) of loss, draw and win for the first player."""
+    """Return the probabilities (n, 3) of loss, draw and win for the first player."""
     win, loss = _win_and_loss(scale, evaluation, width)
     return np.stack([loss, 1 - win - loss, win], axis=1)
 

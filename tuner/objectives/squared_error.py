@@ -14,7 +14,7 @@ from tuner.unit import entry
 
 @entry(SIGNATURE, fastmath={"reassoc"})
 def block(n, scale, evaluation, outcome, weight, curvature):
-    """Squared error of n positions; `evaluation` is replaced by weight * residual."""
+    """Return the squared error of n positions; `evaluation` is replaced by weight * residual."""
     loss = 0.0
     for i in range(n):
         logit = 2.0 * scale * evaluation[i]

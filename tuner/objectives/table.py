@@ -1,4 +1,4 @@
-"""All losses by name. A new one is a module beside this one and a line here."""
+"""All losses by name. A new loss is a module in this folder and a line here."""
 
 from __future__ import annotations
 
@@ -9,4 +9,4 @@ from tuner.objectives.ordered import ORDERED
 from tuner.objectives.squared_error import SQUARED_ERROR
 
 OBJECTIVES: dict[str, Objective] = {objective.name: objective for objective in (CROSS_ENTROPY, SQUARED_ERROR, ORDERED, DAVIDSON)}
-DRAW_MODELS = [name for name, objective in OBJECTIVES.items() if objective.widths]  # where a draw is an outcome of its own
+DRAW_MODELS = [name for name, objective in OBJECTIVES.items() if objective.widths]  # losses that model draws

@@ -1,15 +1,15 @@
-"""What a game teaches: of which positions the value should rise, and how much.
+"""Backups: the positions of a game that are learned from, and the error of each value.
 
 A backup names positions of an episode and, given their values v = tanh(scale * centipawns), an error c for each: the
 weights move along the sum of c dv/dw. All values are from the first player's point of view.
 
-    td          the positions played; errors by TD(lambda) of their own static values
-    td-leaf     in their place the leaves of the searches' principal variations
-    rootstrap   the positions played, towards the lambda-return of the values that the searches gave; with lambda = 0 that
-                is the value of its own search, as published (Veness, Silver, Uther and Blair 2009)
-    treestrap   all positions inside the search trees, towards the bounds that the search proved of them (same source)
+    td          the positions played; TD(lambda) errors of their static values
+    td-leaf     the same for the leaves of the searches' principal variations
+    rootstrap   the positions played, towards the lambda-return of their search values; with lambda = 0 the target is the
+                value of the position's own search, as published (Veness, Silver, Uther and Blair 2009)
+    treestrap   all positions inside the search trees, towards the bounds that the search proved for them (same source)
 
-Searches end at leaves whose value is known, because the game is decided or drawn there: such a leaf has no gradient.
+The value of a leaf is known if the game is decided or drawn there: such a leaf has no gradient.
 """
 
 from __future__ import annotations
@@ -23,69 +23,69 @@ from games.search.context import DECIDED, UNIT
 from tuner.objectives.temporal import decays, differences, errors, unpredicted_blunders
 from tuner.selfplay.play import Episode
 
-TREE_ROOM = 20_000  # positions of one search's tree
-WON = DECIDED / UNIT  # centipawns: beyond this a score is that of a forced win
+TREE_ROOM = 20_000  # positions kept of one search's tree
+WON = DECIDED / UNIT  # centipawns: scores beyond this are forced wins
 
 
-class Lesson(NamedTuple):
-    """An episode with what a backup has to know of it beside the positions: `known` (m,) is NaN, or the value of a leaf
-    that has no evaluation, and the other settings."""
+class BackupInput(NamedTuple):
+    """An episode with the other inputs of a backup: `known` (m,) is NaN, or the value of a leaf where the game is over, and
+    the settings."""
 
     episode: Episode
     known: np.ndarray
     scale: float
-    trace: float  # lambda, per ply
-    gated: bool = False  # rootstrap, treestrap: learn from quiet positions alone
+    lambda_: float  # lambda, per ply
+    gated: bool = False  # rootstrap, treestrap: learn only from quiet positions
     blunders: bool = True  # learn from an opponent's unpredicted mistakes
 
 
 class Backup(NamedTuple):
-    """`positions(episode)` (n, words) to learn from; `errors(lesson, values)` (n,) of their values (n,)."""
+    """A method of learning: `positions(episode)` (n, words) to learn from; `errors(given, values)` (n,) of their values (n,)."""
 
     positions: Callable[[Episode], np.ndarray]
-    errors: Callable[[Lesson, np.ndarray], np.ndarray]
-    harvest: tuple[int, int | None] | None = None  # how many positions inside the trees it wants, and of which iteration
+    errors: Callable[[BackupInput, np.ndarray], np.ndarray]
+    harvest: tuple[int, int | None] | None = None  # how many positions of each tree to keep, and of which iteration
 
 
-def returns(lesson: Lesson, values: np.ndarray) -> np.ndarray:
-    """TD(lambda) errors c (m,) of values (m,) at the positions searched."""
-    episode = lesson.episode
+def returns(given: BackupInput, values: np.ndarray) -> np.ndarray:
+    """Return the TD(lambda) errors c (m,) of values (m,) at the positions searched."""
+    episode = given.episode
     d = differences(values, episode.outcome)
-    decay = decays(lesson.trace, episode.ply)
-    if episode.seat is not None and not lesson.blunders:
-        own = 1 - 2 * episode.seat
+    decay = decays(given.lambda_, episode.ply)
+    if episode.side is not None and not given.blunders:
+        own = 1 - 2 * episode.side
         d = own * unpredicted_blunders(own * d, episode.predicted)
-    # behind a move that is not the search's come values of another game
+    # after a random move, values belong to another game
     d, decay = np.where(episode.explored, 0.0, d), np.where(episode.explored, 0.0, decay)
     return errors(d, decay)
 
 
-def _td(lesson: Lesson, values: np.ndarray) -> np.ndarray:
-    return returns(lesson, values)
+def _td(given: BackupInput, values: np.ndarray) -> np.ndarray:
+    return returns(given, values)
 
 
-def _td_leaf(lesson: Lesson, values: np.ndarray) -> np.ndarray:
-    unknown = np.isnan(lesson.known)
-    return np.where(unknown, returns(lesson, np.where(unknown, values, lesson.known)), 0.0)
+def _td_leaf(given: BackupInput, values: np.ndarray) -> np.ndarray:
+    unknown = np.isnan(given.known)
+    return np.where(unknown, returns(given, np.where(unknown, values, given.known)), 0.0)
 
 
-def _rootstrap(lesson: Lesson, values: np.ndarray) -> np.ndarray:
-    episode = lesson.episode
-    searched = np.where(np.isnan(lesson.known), np.tanh(lesson.scale * episode.scores), lesson.known)
-    targets = searched + lesson.trace * returns(lesson, searched)
-    quiet = episode.tree.quiet if lesson.gated else True
+def _rootstrap(given: BackupInput, values: np.ndarray) -> np.ndarray:
+    episode = given.episode
+    searched = np.where(np.isnan(given.known), np.tanh(given.scale * episode.scores), given.known)
+    targets = searched + given.lambda_ * returns(given, searched)
+    quiet = episode.tree.quiet if given.gated else True
     return np.where(quiet, targets - values, 0.0)
 
 
-def _treestrap(lesson: Lesson, values: np.ndarray) -> np.ndarray:
-    tree = lesson.episode.tree
-    low, high = (_value(bound, lesson.scale) for bound in (tree.low, tree.high))
-    quiet = tree.quiet if lesson.gated else True
+def _treestrap(given: BackupInput, values: np.ndarray) -> np.ndarray:
+    tree = given.episode.tree
+    low, high = (_value(bound, given.scale) for bound in (tree.low, tree.high))
+    quiet = tree.quiet if given.gated else True
     return np.where(quiet, np.clip(values, low, high) - values, 0.0)
 
 
 def _value(centipawns: np.ndarray, scale: float) -> np.ndarray:
-    """Of scores that may be those of a forced win."""
+    """Return the values of scores, which may be forced wins."""
     return np.where(np.abs(centipawns) > WON, np.sign(centipawns), np.tanh(scale * centipawns))
 
 

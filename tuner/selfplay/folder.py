@@ -1,8 +1,8 @@
-"""The folder of a run of self-play: what was played and learnt, so that it goes on where it stopped, whenever that was.
+"""The folder of a self-play run: games and learner, saved so that the run can continue after any interruption.
 
-`checkpoint.npz` is replaced after every batch and says how long the files are that grow: `history.jsonl` with a line for
-each batch, the games, and `games.keys`, eight bytes that name each game. What goes beyond is cut off; if that is more than a
-kill leaves, it is kept beside, as `history.jsonl.damaged-1` and so on.
+`checkpoint.npz` is replaced after every batch and records the lengths of the files that grow: `history.jsonl` with a line for
+each batch, the games, and `games.keys` with an eight-byte key of each game. Longer files are truncated; if they are longer
+than a killed run leaves them, the excess is saved as `history.jsonl.damaged-1` and so on.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from tuner.selfplay.learner import Learner
 
 CHECKPOINT, KEYS, START, PARAMS = "checkpoint.npz", "games.keys", "start.yaml", "params.yaml"
 STATE = "state."
-NUMBERS = ("games", "cpu_seconds")  # of a line, that a run goes on from
+NUMBERS = ("games", "cpu_seconds")  # of a line, from which a run continues
 MOST_LINE = 1 << 16  # bytes
-GO_ON = f"the run cannot go on, but another can begin from {PARAMS}"
+GO_ON = f"the run cannot continue, but a new one can start from {PARAMS}"
 
 
 class Folder:
-    """Writes batches; reads those of an earlier run. Nothing is changed before all of it is found whole."""
+    """Reads an earlier run and writes batches. Nothing is changed before all of the run is checked."""
 
     def __init__(self, path: Path, games: str, note: Callable[[str], None]) -> None:
         self.path, self._note = path, note
@@ -49,7 +49,7 @@ class Folder:
         self.keys: set[int] = set()
 
     def history(self) -> list[dict]:
-        """The lines of all batches so far."""
+        """Return the lines of all batches so far."""
         path, lines = self.path / HISTORY, []
         with open(path, "rb") as stream:
             for number, raw in enumerate(stream.read(self._sizes[0]).splitlines(keepends=True), 1):
@@ -64,7 +64,7 @@ class Folder:
         return lines
 
     def restore(self, learner: Learner) -> bool:
-        """Bring a new learner to where the checkpoint is; whether there is one. What goes beyond it is cut off."""
+        """Set a new learner to the state of the checkpoint and truncate the files to it; return whether there is a checkpoint."""
         saved, paths = self._saved, [self.path / name for name in self._names]
         found = [path.stat().st_size if path.exists() else 0 for path in paths]
         if saved is not None:
@@ -73,7 +73,7 @@ class Folder:
             learner.state = {name: saved[STATE + name] for name in learner.rule.names}
             learner.kept = dict(zip(saved["kept_batches"].tolist(), saved["kept"], strict=True))
         elif any(found):
-            raise InputError(f"{self.path / CHECKPOINT}: is missing, but games were played; put it back; {GO_ON}")
+            raise InputError(f"{self.path / CHECKPOINT}: is missing, but games were played; restore it; {GO_ON}")
         try:
             self._streams = [open(path, "ab", buffering=0) for path in paths]
         except OSError as problem:
@@ -83,7 +83,7 @@ class Folder:
         return saved is not None
 
     def _require_whole(self, saved: dict[str, np.ndarray], learner: Learner, found: list[int]) -> None:
-        """InputError for a checkpoint that is not one of this learner, or of other files than those here."""
+        """InputError for a checkpoint that does not fit this learner or these files."""
         path, shape = self.path / CHECKPOINT, learner.weights.shape
         weights = ("weights", "average", *(STATE + name for name in learner.rule.names))
         counts = ("batches", "kept_batches", "sizes")
@@ -94,7 +94,7 @@ class Folder:
             least = 0 if whole or name.removeprefix(STATE) in NEVER_NEGATIVE else -np.inf
             right = array.dtype.kind == "i" if whole else array.dtype == np.float64
             if not (right and np.isfinite(array).all() and (array >= least).all()):
-                raise InputError(f"{path}: damaged, {name} holds what is no {'count' if whole else 'number'}; {GO_ON}")
+                raise InputError(f"{path}: damaged, expected {'counts' if whole else 'numbers'} in {name}; {GO_ON}")
         shapes = {name: shape for name in weights} | {"batches": (), "sizes": (len(self._names),), "kept": (
             len(saved["kept"]) if saved["kept"].ndim else 0, *shape), "kept_batches": saved["kept"].shape[:1]}
         for name, wanted in shapes.items():
@@ -103,21 +103,21 @@ class Folder:
         self._sizes = saved["sizes"].tolist()
         for name, size, there in zip(self._names, self._sizes, found, strict=True):
             if there < size:
-                raise InputError(f"{self.path / name}: has {there:,} bytes, {CHECKPOINT} says {size:,}; {GO_ON}")
+                raise InputError(f"{self.path / name}: has {there:,} bytes, expected {size:,} as in {CHECKPOINT}; {GO_ON}")
             if not os.path.isfile(self.path / name):
-                raise InputError(f"{self.path / name}: is no file, {CHECKPOINT} says that it has {size:,} bytes; {GO_ON}")
+                raise InputError(f"{self.path / name}: is not a file, expected {size:,} bytes as in {CHECKPOINT}; {GO_ON}")
         batches = int(saved["batches"])
         lines = len(self.history())
         if lines != batches:
-            raise InputError(f"{path}: speaks of {batches:,} batches, {HISTORY} of {lines:,}; {GO_ON}")
+            raise InputError(f"{path}: has {batches:,} batches, {HISTORY} has {lines:,}; {GO_ON}")
         kept = saved["kept_batches"].tolist()
         if lacking := learner.needed(batches) - set(kept):
             raise InputError(f"{path}: damaged, it lacks the weights after {min(lacking)} batches; {GO_ON}")
         if len(set(kept)) < len(kept) or max(kept) > batches:
-            raise InputError(f"{path}: damaged, kept_batches are not those of {batches} batches; {GO_ON}")
+            raise InputError(f"{path}: damaged, kept_batches do not fit {batches} batches; {GO_ON}")
 
     def _cut_off(self, found: list[int]) -> None:
-        """Cut off what goes beyond the checkpoint: of a kill one batch, whose line is written first. More is kept beside."""
+        """Truncate the files to the checkpoint. A killed run leaves one more batch, its line first; save any other excess."""
         with open(self.path / HISTORY, "rb") as stream:
             stream.seek(self._sizes[0])
             beyond = stream.read()
@@ -125,12 +125,12 @@ class Folder:
         for size, there, name in zip(self._sizes, found, self._names, strict=True):
             if there > size and not killed:
                 kept = keep_beside(self.path / name, size)
-                self._note(f"{self.path / name}: {there - size:,} bytes beyond what {CHECKPOINT} says are now in {kept}")
+                self._note(f"{self.path / name}: moved {there - size:,} bytes beyond the length in {CHECKPOINT} to {kept}")
         for stream, size in zip(self._streams, self._sizes, strict=True):
             stream.truncate(size)
 
     def append(self, learner: Learner, line: dict, games: str, keys: list[int]) -> None:
-        """A batch is learnt: what was played, and then the checkpoint that makes it count."""
+        """Save a batch: its games, and then the checkpoint that makes it count."""
         pieces = (json.dumps(line, separators=(",", ":")).encode() + b"\n", games.encode("utf-8", "replace"),
                   np.array(keys, np.uint64).tobytes())
         try:
@@ -138,11 +138,11 @@ class Folder:
                            for size, stream, piece in zip(self._sizes, self._streams, pieces, strict=True)]
             self.checkpoint(learner)
         except OSError as problem:
-            raise InputError(f"{self.path}: cannot be written: {problem.strerror}; what was learnt before is kept") from None
+            raise InputError(f"{self.path}: cannot be written: {problem.strerror}; earlier batches are kept") from None
         self.keys.update(keys)
 
     def checkpoint(self, learner: Learner) -> None:
-        """Where the learner is."""
+        """Write the state of the learner."""
         content = io.BytesIO()
         np.savez(content, weights=learner.weights, average=learner.average, batches=learner.batches,
                  kept=np.array(list(learner.kept.values())), kept_batches=np.array(list(learner.kept)),
@@ -160,5 +160,5 @@ class Folder:
         try:
             with np.load(path, allow_pickle=False) as saved:
                 return {name: saved[name] for name in saved.files}
-        except Exception as problem:  # a damaged archive is read as anything: there is no end of what may be raised
+        except Exception as problem:  # a damaged archive may raise anything
             raise InputError(f"{path}: damaged ({str(problem).partition(chr(10))[0]}); {GO_ON}") from None

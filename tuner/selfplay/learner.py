@@ -1,4 +1,4 @@
-"""What learns: weights, their average, and the state of an update rule, changed by one batch of games after another."""
+"""The learner: weights, their average, and the state of an update rule, updated after each batch of games."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from tuner.engine.engine import Engine
 from tuner.engine.leaves import known_values
 from tuner.fit.learners.rules import RULES, State
 from tuner.parameters.parameters import Parameters
-from tuner.selfplay.backups import BACKUPS, Lesson
+from tuner.selfplay.backups import BACKUPS, BackupInput
 from tuner.selfplay.play import Episode
 from tuner.selfplay.settings import Settings
 
-BETWEEN, SELVES = 25, 32  # batches between past selves, at first; how many there are at most
+BETWEEN, SELVES = 25, 32  # batches between past selves at first, and their largest number
 
 
 @dataclass
 class Learner:
     """Weights (stages, columns) after `batches` batches.
 
-    `weights` are those that learn; `average` (exponential, over a growing window) those that play. `kept` has averages by
-    the number of batches that they come after: the latest ones, and past selves.
+    `weights` are learned; their `average` (exponential, over a growing window) plays. `kept` maps a number of batches to the
+    average after them: the latest ones, and past selves.
     """
 
     engine: Engine
@@ -42,7 +42,7 @@ class Learner:
         self.low, self.high = parameters.limits()
 
     def learn(self, episodes: list[Episode], played: np.ndarray) -> dict:
-        """Learn from games that the weights `played` (stages, columns) were in; returns what to watch."""
+        """Learn from games that the weights `played` (stages, columns) played; return statistics of the update."""
         rule, settings, scale = self.rule, self.settings, self.parameters.scale
         broken_off = None if settings.truncated == "value" else 0
         episodes = [episode if episode.outcome is not None else replace(episode, outcome=broken_off)
@@ -52,9 +52,9 @@ class Learner:
         rows = self._rows(np.concatenate(positions or [np.zeros((0, self.engine.game.words), np.uint64)]))
         values = np.tanh(scale * rows.evaluations(self.weights))
         parts = np.split(values, np.cumsum([len(part) for part in positions])[:-1])
-        lessons = [Lesson(episode, known_values(episode.scores, episode.wins, self.engine.evaluate(episode.leaves, playing)),
+        inputs = [BackupInput(episode, known_values(episode.scores, episode.wins, self.engine.evaluate(episode.leaves, playing)),
                           scale, settings.trace or 0.0, settings.gated, settings.blunders) for episode in episodes]
-        errors = np.concatenate([np.zeros(0), *(self.backup.errors(*lesson) for lesson in zip(lessons, parts, strict=False))])
+        errors = np.concatenate([np.zeros(0), *(self.backup.errors(*given) for given in zip(inputs, parts, strict=False))])
         batches = self.batches + 1
         gradient = np.where(self.free, rows.slopes(errors, scale, self.weights), 0.0)
         change = self.rate * rule.step(self.state, gradient, len(values), batches)
@@ -62,10 +62,10 @@ class Learner:
         keep = kept_share(settings, batches)
         self.average = keep * self.average + (1 - keep) * self.weights
         self._remember(batches)
-        leaves = sum(len(lesson.known) for lesson in lessons)
+        leaves = sum(len(given.known) for given in inputs)
         return {"squares": float((errors**2).mean()) if len(errors) else 0.0, "step": float(np.abs(change).mean()),
                 "drift": float(np.abs(self.average - self.parameters.weights).mean()),
-                "static": float(sum(np.isnan(lesson.known).sum() for lesson in lessons) / max(leaves, 1))}
+                "static": float(sum(np.isnan(given.known).sum() for given in inputs) / max(leaves, 1))}
 
     def _rows(self, positions: np.ndarray) -> Coefficients | MovedRows:
         settings = self.settings
@@ -75,34 +75,34 @@ class Learner:
 
     @property
     def rate(self) -> float:
-        """The learning rate now."""
+        """The current learning rate."""
         return learning_rate(self.settings, self.batches)
 
     def needed(self, batches: int) -> set[int]:
-        """After how many batches the weights are that games yet to be played need: the latest, and past selves."""
+        """Return the numbers of batches whose averages future games need: the latest ones, and past selves."""
         oldest = max(0, batches - self.settings.lag)
         return {*range(oldest, batches + 1), *range(0, oldest, spacing_at(oldest))}
 
     def _remember(self, batches: int) -> None:
-        """Keep what games that are yet to be played will need; threads see the number of batches last."""
+        """Keep the averages that future games need; the number of batches is updated last, because threads read it."""
         kept = {**self.kept, batches: self.average}
         self.kept = {batch: kept[batch] for batch in sorted(self.needed(batches)) if batch in kept}
         self.batches = batches
 
 
 def learning_rate(settings: Settings, batches: int) -> float:
-    """The learning rate after so many batches: it falls as 1 / (1 + batches / decay), to a floor."""
+    """Return the learning rate after so many batches: it falls as 1 / (1 + batches / decay), down to a floor."""
     start = RULES[settings.rule].rate if settings.rate is None else settings.rate
     return start * max(settings.floor, 1 / (1 + batches / settings.decay))
 
 
 def kept_share(settings: Settings, batches: int) -> float:
-    """How much of the average stays when the weights of batch 1, 2, ... come in: its window grows with the run."""
+    """Return the share of the old average that is kept at batch 1, 2, ...: the window grows with the run."""
     return min(settings.average, (1 + batches) / (10 + batches))
 
 
 def spacing_at(batches: int) -> int:
-    """Past selves after so many batches are as many batches apart: 25, or more when there would be too many."""
+    """Return the number of batches between past selves: 25, or more if there would be too many."""
     spacing = BETWEEN
     while batches > SELVES * spacing:
         spacing *= 2
@@ -110,7 +110,7 @@ def spacing_at(batches: int) -> int:
 
 
 def new_learner(engine: Engine, parameters: Parameters, settings: Settings) -> Learner:
-    """A learner that has not seen a game."""
+    """Return a learner that has not learned from any game."""
     weights = parameters.weights.copy()
     if settings.noise:
         free = ~parameters.mask((*parameters.fixed, *settings.fixed))

@@ -1,4 +1,4 @@
-"""One game of a learner, with itself or with somebody else, as what is learnt from it."""
+"""Play one game of a learner, against itself or an opponent, and record it for learning."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ WON, DRAWN, BROKEN_OFF, FORFEITED = "won", "drawn", "limit", "forfeit"  # how a 
 
 @dataclass(frozen=True)
 class Plan:
-    """How games are played: the limits of a search, random moves at the beginning and later, and the longest game."""
+    """How games are played: limits of a search, random moves in the opening and later, and the longest game."""
 
     limits: Limits
     random_plies: int = 0
@@ -31,8 +31,8 @@ class Plan:
 
 @dataclass(frozen=True)
 class Tree:
-    """Positions (k, words) inside search trees, values `low` and `high` (k,) in centipawns, first player's view, between
-    which a search proved theirs to lie (or infinite), and whether they are `quiet` (k,)."""
+    """Positions (k, words) inside search trees, with bounds `low` and `high` (k,) of their scores that a search proved (maybe
+    infinite), in centipawns, first player's view, and whether they are `quiet` (k,)."""
 
     positions: np.ndarray
     low: np.ndarray
@@ -44,12 +44,11 @@ class Tree:
 class Episode:
     """A game; values and scores are from the first player's point of view.
 
-    `line` (n + 1, words) positions and the n `moves` between them, of which the first `opening` were given or random. The
-    learner searched m of the positions: `line[ply]`. Each search led to one of `leaves` (m, words) and gave one of
-    `scores` (m,) in centipawns, and `wins` (m,) is -1 or 1 where it found a forced win. `explored` (m,): another move than
-    the search's was played. `predicted` (m,): the other side then played what the search expected, or it is the
-    learner's own other half. `outcome` is None where the game was broken off. `tree` has the positions
-    inside the searches' trees, if they were kept.
+    `line` has the n + 1 positions (n + 1, words) and `moves` the n moves between them; the first `opening` moves were given or
+    random. The learner searched m of the positions: `line[ply]`. Each search has a leaf in `leaves` (m, words) and a score in
+    `scores` (m,), in centipawns; `wins` (m,) is -1 or 1 for a forced win, else 0. `explored` (m,): a random move was played
+    in place of the search's. `predicted` (m,): the opponent replied as the search expected, or is the learner itself.
+    `outcome` is None for an unfinished game. `tree` has the positions inside the searches' trees, if they were kept.
     """
 
     number: int
@@ -65,18 +64,18 @@ class Episode:
     outcome: int | None
     end: str
     tree: Tree
-    seat: int | None = None  # which player the learner is; None: both
+    side: int | None = None  # the learner's player, 0 or 1; None: both
 
     @property
     def positions(self) -> np.ndarray:
-        """(m, words) positions searched."""
+        """The positions searched (m, words)."""
         return self.line[self.ply]
 
 
 @dataclass
 class Search:
-    """A search of the learner: at which ply, where it led, the positions of its tree that were kept, and what was then
-    played, see Episode."""
+    """A search of the learner: its ply, its leaf, the positions kept of its tree, and whether the moves that followed were
+    explored or predicted, see `Episode`."""
 
     ply: int
     turn: int
@@ -89,9 +88,9 @@ class Search:
 def play_episode(game: Game, searcher: Searcher, plan: Plan, number: int, seed: int, start: np.ndarray,
                  opening: Sequence[int] = (), opponent: Player | None = None, first: int = 0,
                  stop: Callable[[], bool] = lambda: False) -> Episode | None:
-    """Play game `number` from an opening; None if it was stopped. It depends on the arguments and the weights alone.
+    """Play game `number` from an opening and return it; None if it was stopped. It depends only on the arguments and weights.
 
-    The searcher plays both sides, or against an opponent as player `first` (0 or 1).
+    The searcher plays both sides, or player `first` (0 or 1) against an opponent.
     """
     rng = random.Random(f"{seed} game {number}")
     second, play = game.contest.second_to_move, game.play
@@ -101,7 +100,7 @@ def play_episode(game: Game, searcher: Searcher, plan: Plan, number: int, seed: 
         moves.append(move)
     _add_random(game, rng, plan.random_plies, line, moves)
     given = len(moves)
-    seat = None if opponent is None else first
+    side = None if opponent is None else first
     searcher.clear()
     searcher.choose_by(rng.getrandbits(63) | 1)
     searches: list[Search] = []
@@ -117,14 +116,14 @@ def play_episode(game: Game, searcher: Searcher, plan: Plan, number: int, seed: 
             return None
         here = line[-1]
         turn = int(second(here))
-        if seat is None or turn == seat:
+        if side is None or turn == side:
             found = searcher.search(line, plan.limits)
             move, other = found.move, False
             if plan.explore and rng.random() < plan.explore:
                 legal = game.legal_moves(here)
                 move = legal[int(rng.random() * len(legal))]
                 other = move != found.move
-            searches.append(Search(len(moves), turn, leaf_of(game, here, found), searcher.kept.copy(), other, seat is None))
+            searches.append(Search(len(moves), turn, leaf_of(game, here, found), searcher.kept.copy(), other, side is None))
             expected = found.pv[1] if len(found.pv) > 1 and not other else None
         else:
             try:
@@ -143,11 +142,11 @@ def play_episode(game: Game, searcher: Searcher, plan: Plan, number: int, seed: 
                    np.array([search.leaf.score for search in searches], float),
                    np.array([search.leaf.win for search in searches], np.int64),
                    np.array([search.explored for search in searches], bool),
-                   np.array([search.predicted for search in searches], bool), outcome, end, tree_of(searches, game.words), seat)
+                   np.array([search.predicted for search in searches], bool), outcome, end, tree_of(searches, game.words), side)
 
 
 def tree_of(searches: list[Search], words: int) -> Tree:
-    """What searches kept."""
+    """Return the positions that searches kept, with their bounds."""
     kept = np.concatenate([np.zeros((0, words + MORE), np.uint64), *(search.kept for search in searches)])
     signs = np.repeat([1 - 2 * search.turn for search in searches], [len(search.kept) for search in searches])
     value = kept[:, words + VALUE].view(np.int64) / UNIT
@@ -160,7 +159,7 @@ def tree_of(searches: list[Search], words: int) -> Tree:
 
 
 def _add_random(game: Game, rng: random.Random, plies: int, line: list[np.ndarray], moves: list[int]) -> None:
-    """Add random moves, as many as wanted; a move that ends the game is not among them."""
+    """Add so many random moves, without moves that end the game."""
     for _ in range(plies):
         legal = game.legal_moves(line[-1])
         rng.shuffle(legal)

@@ -1,4 +1,4 @@
-"""`tuner selfplay` from settings to a learned file."""
+"""`tuner selfplay`, from settings to a learned file."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ from tuner.selfplay.folder import PARAMS, START, Folder
 from tuner.selfplay.learner import Learner, new_learner
 from tuner.selfplay.play import BROKEN_OFF, FORFEITED, Episode
 from tuner.selfplay.settings import SECTION, Settings
-from tuner.selfplay.setup import openings_of, plan_of, require_playable, seats_of
+from tuner.selfplay.setup import openings_of, plan_of, players_of, require_playable
 from tuner.selfplay.watch import batch_line, progress_text, table_of
-from tuner.selfplay.workers import Seat, Workers
+from tuner.selfplay.workers import ThreadPlayers, Workers
 
 WRITE_SECONDS = 5.0  # between two versions of params.yaml
 
 
 @dataclass(frozen=True)
 class Result:
-    """What came of it: lines for people, plain data, and whether it was interrupted."""
+    """The result of a run: lines of text, plain data, and whether it was interrupted."""
 
     lines: list[str]
     plain: dict
@@ -44,7 +44,7 @@ class Result:
 
 
 def new_run(settings: Settings, folder: Path, workers: int, output: Path | None, command: str, display: Display) -> Result:
-    """Learn from the beginning, in a folder whose settings name the `command`."""
+    """Start a run in a new folder; the `command` is recorded there."""
     require_fresh(folder, SECTION)
     _require_output(output, folder, settings)
     display.begin("starting")
@@ -53,13 +53,13 @@ def new_run(settings: Settings, folder: Path, workers: int, output: Path | None,
     settings = replace(settings, evaluation=engine.composition.name)
     learner = new_learner(engine, parameters, settings)
     if engine.composition.curved and settings.gradient == "analytic":
-        raise InputError(f"term {engine.composition.curved[0]}: is not linear in its numbers, so that counts do not give its "
+        raise InputError(f"term {engine.composition.curved[0]}: is not linear in its numbers, so counts do not give its "
                          "gradient; learn with --gradient finite-difference")
     if not learner.free.any():
-        raise InputError("every number is held, by --fixed or `fixed` in the file: nothing to learn; free some")
+        raise InputError("every parameter is fixed, by --fixed or `fixed` in the file: nothing to learn; free some")
     opening = openings_of(engine, settings, display.note)
     opening(0)
-    with _seated(learner, workers) as seats:
+    with _players(learner, workers) as players:
         begin_folder(folder, SECTION)
         start = parameter_path(settings.start)
         if start.is_relative_to(BUNDLED):  # without the comments, which are about the bundled numbers
@@ -67,11 +67,11 @@ def new_run(settings: Settings, folder: Path, workers: int, output: Path | None,
         else:
             replace_file(folder / START, start.read_bytes())
         write_config(folder, SECTION, settings, command)
-        return _run(learner, opening, seats, folder, output, display)
+        return _run(learner, opening, players, folder, output, display)
 
 
 def resumed_run(folder: Path, workers: int, output: Path | None, games: int | None, display: Display) -> Result:
-    """Go on with the run in a folder, perhaps for more games than it was to have."""
+    """Continue the run in a folder; `games` sets a new total."""
     settings = read_config(folder, SECTION, Settings)
     _require_output(output, folder, settings)
     display.begin("starting")
@@ -84,27 +84,27 @@ def resumed_run(folder: Path, workers: int, output: Path | None, games: int | No
         display.note("the program or the machine is not the one that the run began with: games may differ from here on")
     require_playable(engine.game)
     learner, opening = new_learner(engine, parameters, settings), openings_of(engine, settings, display.note)
-    with _seated(learner, workers) as seats:
-        return _run(learner, opening, seats, folder, output, display)
+    with _players(learner, workers) as players:
+        return _run(learner, opening, players, folder, output, display)
 
 
 @contextlib.contextmanager
-def _seated(learner: Learner, workers: int) -> Iterator[list[Seat]]:
-    """Those who play; engines among them do not outlive what goes wrong before the first game."""
-    seats = seats_of(learner, workers)
+def _players(learner: Learner, workers: int) -> Iterator[list[ThreadPlayers]]:
+    """Yield the players of each thread; close them if anything fails before the first game."""
+    players = players_of(learner, workers)
     try:
-        yield seats
+        yield players
     except BaseException:
-        for seat in seats:
-            seat.close()
+        for player in players:
+            player.close()
         raise
 
 
 def method_text(settings: Settings) -> str:
-    """How it learns, in a few words."""
-    trace = "" if settings.trace is None else f", lambda {settings.trace:g}"
+    """Return the method in a few words."""
+    decay = "" if settings.trace is None else f", lambda {settings.trace:g}"
     gradient = "" if settings.gradient == "analytic" else f", {settings.gradient} of {settings.step:g} centipawns"
-    return f"{settings.method}{trace}{gradient}"
+    return f"{settings.method}{decay}{gradient}"
 
 
 def _require_output(output: Path | None, folder: Path, settings: Settings) -> None:
@@ -113,21 +113,21 @@ def _require_output(output: Path | None, folder: Path, settings: Settings) -> No
 
 
 def free_folder(base: str = "selfplay") -> Path:
-    """A folder for a run that names none: the first of selfplay-1, selfplay-2, ... that is not there."""
+    """Return the default folder of a run: the first of selfplay-1, selfplay-2, ... that does not exist."""
     number = 1
     while os.path.lexists(f"{base}-{number}"):
         number += 1
     return Path(f"{base}-{number}")
 
 
-def _run(learner: Learner, opening: Callable[[int], Opening], seats: list[Seat], path: Path, output: Path | None,
+def _run(learner: Learner, opening: Callable[[int], Opening], players: list[ThreadPlayers], path: Path, output: Path | None,
          display: Display) -> Result:
     settings, engine = learner.settings, learner.engine
     folder = Folder(path, f"games{engine.game.suffixes[0]}", display.note)
     started, written = time.process_time(), time.monotonic()
     try:
         if folder.restore(learner):
-            write_config(path, SECTION, settings)  # it may have a new end
+            write_config(path, SECTION, settings)  # the number of games may have changed
         else:
             folder.checkpoint(learner)
         before = folder.history()
@@ -139,7 +139,7 @@ def _run(learner: Learner, opening: Callable[[int], Opening], seats: list[Seat],
         display.begin("playing", settings.games)
         date = time.strftime("%Y.%m.%d")
         interrupted = False
-        with interrupts() as asked, Workers(learner, plan_of(settings), opening, seats) as workers:
+        with interrupts() as asked, Workers(learner, plan_of(settings), opening, players) as workers:
             for episodes in workers.batches(asked):
                 played = learner.kept[workers.version(learner.batches)]
                 new, keys = _without_duplicates(episodes, folder.keys)
@@ -165,7 +165,7 @@ def _run(learner: Learner, opening: Callable[[int], Opening], seats: list[Seat],
     lines = [f"learned from {last['games']:,} games in {last['cpu_seconds']:.1f} CPU s: {plain['output']}",
              table_of(engine.layout, learner)]
     if interrupted:
-        lines.append(f"interrupted; go on with: tuner selfplay --resume {shlex.quote(str(path))}")
+        lines.append(f"interrupted; continue with: tuner selfplay --resume {shlex.quote(str(path))}")
     else:
         words = ["tuner", "match", plain["output"], settings.start, "--depth", "4", "--games", "400"]
         plain["match"] = shlex.join([*words, *(word for path in settings.terms for word in ("--terms", path))])
@@ -174,7 +174,7 @@ def _run(learner: Learner, opening: Callable[[int], Opening], seats: list[Seat],
 
 
 def _without_duplicates(episodes: list[Episode], seen: set[int]) -> tuple[list[Episode], list[int]]:
-    """Episodes whose moves were not played before, and the keys of all."""
+    """Return the episodes whose moves were not played before, and the keys of all."""
     new, keys = [], []
     for episode in episodes:
         key = key_of(episode)
@@ -185,20 +185,20 @@ def _without_duplicates(episodes: list[Episode], seen: set[int]) -> tuple[list[E
 
 
 def key_of(episode: Episode) -> int:
-    """A number for a game: the same for the same moves from the same position."""
+    """Return a hash of a game's first position and moves."""
     digest = hashlib.blake2b(episode.line[0].tobytes() + np.array(episode.moves, np.uint32).tobytes(), digest_size=8)
     return int.from_bytes(digest.digest(), "little")
 
 
 def _texts(game: Game, episodes: list[Episode], date: str) -> str:
-    """The games for a file of games, if the game has such."""
+    """Return the games as text for a file of games; empty if the game has no such format."""
     if game.contest.text is None:
         return ""
     return "".join(game.contest.text(_played(episode, date)) for episode in episodes)
 
 
 def _played(episode: Episode, date: str) -> PlayedGame:
-    names = ("learner", "learner") if episode.seat is None else ("learner", "opponent")[::1 - 2 * episode.seat]
+    names = ("learner", "learner") if episode.side is None else ("learner", "opponent")[::1 - 2 * episode.side]
     end = {BROKEN_OFF: PLIES, FORFEITED: "crash"}.get(episode.end, RULES)
     loser = None if not episode.outcome else int(episode.outcome > 0)
     return PlayedGame(episode.line, episode.moves, episode.opening, [], [], episode.outcome, end, loser, "", names,
@@ -206,7 +206,7 @@ def _played(episode: Episode, date: str) -> PlayedGame:
 
 
 def _write(path: Path, learner: Learner, line: dict) -> None:
-    """The weights that play, as a parameter file."""
+    """Write the weights that play as a parameter file."""
     settings = learner.settings
     learned = {"command": "selfplay", "start": Path(settings.start).name, "method": settings.method,
                **({"lambda": settings.trace} if settings.trace is not None else {}),

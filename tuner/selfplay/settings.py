@@ -1,4 +1,4 @@
-"""Everything that learning from self-play is told and that changes its result: what `config.yaml` of its folder holds."""
+"""The settings of a self-play run: every option that changes its result, as in `config.yaml` of its folder."""
 
 from __future__ import annotations
 
@@ -11,14 +11,15 @@ from tuner.io.text import LARGEST_COUNT
 from tuner.selfplay.backups import BACKUPS
 
 SECTION = "selfplay"
-SMALLEST = 1e-300  # of what has to be positive
+SMALLEST = 1e-300  # of positive numbers
 
 
 @dataclass(frozen=True)
 class Settings:
-    """The options of `tuner selfplay` by their names, but that `opponents` and `terms` are all of their kind, `trace` is
-    --lambda, `gated` is not --noisy, `blunders` not --no-blunders, `rule` is --learner, and `rate` --learning-rate, of
-    which at least `floor` stays. None is what the method does not use. `evaluation` is a hash of the terms and the program."""
+    """The options of `tuner selfplay` by their names. Exceptions: `opponents` and `terms` collect repeated options, `trace` is
+    --lambda (the key in `config.yaml`), `gated` is not --noisy, `blunders` is not --no-blunders, `rule` is --learner, and
+    `rate` is --learning-rate, which never falls below `floor` times itself. None marks what the method does not use.
+    `evaluation` is a hash of the terms and the program."""
 
     start: str
     games: int
@@ -51,7 +52,7 @@ class Settings:
     evaluation: str | None = None
 
     def require_sense(self) -> None:
-        """ValueError for numbers and words that no run of self-play has."""
+        """ValueError for numbers and words out of range."""
         for name in ("games", "depth", "nodes", "plies", "batch"):
             require_within(name, getattr(self, name), 1, LARGEST_COUNT)
         for name in ("random_plies", "lag", "seed"):

@@ -1,4 +1,4 @@
-"""From the settings of self-play to its openings, limits and players."""
+"""Make the openings, limits and players of self-play from its settings."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from tuner.parameters.reader import read_parameters
 from tuner.selfplay.learner import Learner
 from tuner.selfplay.play import Plan
 from tuner.selfplay.settings import Settings
-from tuner.selfplay.workers import Seat
+from tuner.selfplay.workers import ThreadPlayers
 
-MEGABYTES = 1  # of a searcher's table: a search of some plies fills no more, and it is emptied for each game
+MEGABYTES = 1  # of a transposition table: a search of some plies fills no more, and it is cleared for each game
 OPPONENT_MEGABYTES = 4
 
 
@@ -33,7 +33,7 @@ def require_playable(game: Game) -> None:
 
 
 def openings_of(engine: Engine, settings: Settings, note: Callable[[str], None]) -> Callable[[int], Opening]:
-    """Game number to its opening."""
+    """Return a function from the number of a game to its opening."""
     game = engine.game
     if settings.openings is None:
         if settings.random_plies == 0:
@@ -52,25 +52,25 @@ def openings_of(engine: Engine, settings: Settings, note: Callable[[str], None])
 
 
 def plan_of(settings: Settings) -> Plan:
-    """How its games are played."""
+    """Return how games are played."""
     limits = Limits(depth=settings.depth) if settings.depth is not None else Limits(nodes=settings.nodes or UNLIMITED)
     return Plan(limits, settings.random_plies if settings.openings else 0, settings.explore, settings.plies)
 
 
-def seats_of(learner: Learner, workers: int) -> list[Seat]:
-    """One for each thread. InputError if an opponent cannot be started."""
-    seats: list[Seat] = []
+def players_of(learner: Learner, workers: int) -> list[ThreadPlayers]:
+    """Return the players of each thread. InputError if an opponent cannot be started."""
+    players: list[ThreadPlayers] = []
     try:
         for _ in range(workers):
-            seats.append(_seat(learner))
+            players.append(_thread_players(learner))
     except BaseException:
-        for seat in seats:
-            seat.close()
+        for started in players:
+            started.close()
         raise
-    return seats
+    return players
 
 
-def _seat(learner: Learner) -> Seat:
+def _thread_players(learner: Learner) -> ThreadPlayers:
     engine, settings = learner.engine, learner.settings
     control = Control(depth=settings.depth, nodes=settings.nodes)
 
@@ -93,4 +93,4 @@ def _seat(learner: Learner) -> Seat:
             raise InputError(f"{name}: not a player of {engine.game.name} to learn from")
         return engine.game.contest.external(named.kind, named.what, {}, control, None)
 
-    return Seat(learner, make_searcher, make_opponent, lambda searcher: SearchPlayer(engine.game, searcher, control))
+    return ThreadPlayers(learner, make_searcher, make_opponent, lambda searcher: SearchPlayer(engine.game, searcher, control))

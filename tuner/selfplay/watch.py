@@ -1,4 +1,4 @@
-"""What to watch while it learns: whether games stay healthy, and what the pieces are worth."""
+"""Progress of self-play: piece values, and the rates of draws and unfinished games."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from tuner.selfplay.play import BROKEN_OFF, DRAWN, Episode
 
 
 def headline(layout: Layout, weights: np.ndarray) -> dict[str, float]:
-    """Their weights, the mean over the stages, in centipawns."""
+    """Return the weights of the headline parameters, averaged over the stages, in centipawns."""
     return {place.name: float(weights[:, place.columns].mean()) for place in layout.headline}
 
 
 def batch_line(layout: Layout, learner: Learner, episodes: list[Episode], duplicates: int, watched: dict,
                games: int, cpu_seconds: float) -> dict:
-    """A batch for the history: `games` with those before; shares are of its games, `plies` the mean length, `squares` the
-    mean square of the errors, `step` and `drift` the mean change of a weight by this batch and since the start, `static`
-    the share of leaves whose evaluation is the score."""
+    """Return a batch's line of the history. `games` includes earlier batches; `draws` and `broken_off` are shares of its games,
+    `plies` is the mean length, `squares` the mean square of the errors, `step` and `drift` are the mean changes of a weight by
+    this batch and since the start, `static` is the share of leaves whose static evaluation is the score."""
     n = len(episodes)
     return {"batch": learner.batches, "games": games, "cpu_seconds": round(cpu_seconds, 3),
             "draws": sum(episode.end == DRAWN for episode in episodes) / n,
@@ -29,16 +29,16 @@ def batch_line(layout: Layout, learner: Learner, episodes: list[Episode], duplic
 
 
 def progress_text(line: dict) -> str:
-    """A batch in a line: the values in units of the first, and the canaries."""
+    """Return a batch as a progress line: piece values in units of the first, and the state of the games."""
     unit = next(iter(line["values"].values()), 0.0) or 1.0
     values = " ".join(f"{name} {value / unit:.2f}" for name, value in list(line["values"].items())[1:])
-    return (f"{line['games']:,} games  {values}  draws {line['draws'] + line['broken_off']:.0%}  {line['plies']:.0f} plies  "
-            f"static {line['static']:.0%}  d2 {line['squares']:.4f}")
+    return (f"{line['games']:,} games  {values}  draws {line['draws']:.0%}  unfinished {line['broken_off']:.0%}  "
+            f"{line['plies']:.0f} plies  mean squared error {line['squares']:.4f}")
 
 
 def table_of(layout: Layout, learner: Learner) -> str:
-    """What the single numbers of the first term are and were, in units of the first."""
+    """Return the headline parameters before and after, in units of the first."""
     before, now = (headline(layout, weights) for weights in (learner.parameters.weights, learner.average))
     units = [next(iter(values.values()), 0.0) or 1.0 for values in (before, now)]
     values = "  ".join(f"{name} {value / units[1]:.2f} ({before[name] / units[0]:.2f})" for name, value in now.items())
-    return f"in units of the first, before in brackets: {values}"
+    return f"values in units of the first, starting values in brackets: {values}"

@@ -1,4 +1,4 @@
-"""Threads that play: the search releases Python's lock. What they play does not depend on how many they are."""
+"""Threads that play, while the search releases Python's lock. Games do not depend on the number of threads."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tuner.selfplay.play import Episode, Plan, play_episode
 SELF, PAST = "self", "past"
 
 
-class Seat:
+class ThreadPlayers:
     """One thread's searcher and its opponents. InputError if one of them cannot be started."""
 
     def __init__(self, learner: Learner, make_searcher: Callable[[Parameters, bool], Searcher],
@@ -39,14 +39,14 @@ class Seat:
             self.close()
             raise
 
-    def sit(self, version: int) -> None:
-        """Play with the weights after so many batches."""
+    def use_version(self, version: int) -> None:
+        """Set the searcher to the weights after so many batches."""
         if version != self._bound:
             self._bind(self.searcher, version)
             self._bound = version
 
     def opponent(self, name: str, version: int, draw: float) -> Player | None:
-        """Who plays against these weights; `draw` from 0 to below 1 chooses among past selves."""
+        """Return the opponent of these weights; `draw`, 0 <= draw < 1, chooses among past selves. None: the learner itself."""
         if name == SELF:
             return None
         if name != PAST:
@@ -71,28 +71,28 @@ class Seat:
 
 class Workers:
     """Plays games on threads, batch after batch. Batch b is played with the weights after b - lag batches, so that threads do
-    not idle while the last games of a batch are played, and the games are the same for any number of threads."""
+    not idle during the last games of a batch, and games are the same for any number of threads."""
 
-    def __init__(self, learner: Learner, plan: Plan, opening: Callable[[int], Opening], seats: list[Seat]) -> None:
+    def __init__(self, learner: Learner, plan: Plan, opening: Callable[[int], Opening], players: list[ThreadPlayers]) -> None:
         self._learner, self._plan, self._opening = learner, plan, opening
         self._settings = learner.settings
         self._stop = threading.Event()
-        self._threads = Threads(self._play, seats, Seat.abort, Seat.close, self._stop)
+        self._threads = Threads(self._play, players, ThreadPlayers.abort, ThreadPlayers.close, self._stop)
 
     def __enter__(self) -> Workers:
         self._threads.__enter__()
         return self
 
     def __exit__(self, *problem: object) -> None:
-        """Break off all games."""
+        """Abort all games."""
         self._threads.end()
 
     def version(self, batch: int) -> int:
-        """After how many batches the weights are that play a batch."""
+        """Return the number of batches after which the weights that play a batch were saved."""
         return max(0, batch - self._settings.lag)
 
     def batches(self, interrupted: threading.Event) -> Iterator[list[Episode]]:
-        """The games of one batch after another, in their order; the learner has to learn from each before the next."""
+        """Yield the games of one batch after another, in order; the learner must learn from each before asking for the next."""
         games = [range(first, min(self._settings.games, first + self._settings.batch))
                  for first in range(0, self._settings.games, self._settings.batch)]
         found: dict[int, Episode] = {}
@@ -110,13 +110,13 @@ class Workers:
                 found[episode.number] = episode
             yield [found.pop(number) for number in games[batch]]
 
-    def _play(self, seat: Seat, number: int) -> Episode | None:
+    def _play(self, players: ThreadPlayers, number: int) -> Episode | None:
         settings = self._settings
         version = self.version(number // settings.batch)
         turn, which = divmod(number, len(settings.opponents))
-        seat.sit(version)
+        players.use_version(version)
         draw = random.Random(f"{settings.seed} opponent {number}").random()
-        opponent = seat.opponent(settings.opponents[which], version, draw)
+        opponent = players.opponent(settings.opponents[which], version, draw)
         opening = self._opening(number)
-        return play_episode(self._learner.engine.game, seat.searcher, self._plan, number, settings.seed, opening.start,
+        return play_episode(self._learner.engine.game, players.searcher, self._plan, number, settings.seed, opening.start,
                             opening.moves, opponent, turn & 1, self._stop.is_set)

@@ -1,7 +1,7 @@
-"""What the methods of `tuner tune` differ in: what they read, and what stands between the games and the dataset.
+"""The methods of `tuner tune`: their defaults, the options that they use, and their targets.
 
-    logistic    the results
-    rootstrap   what a search of each position finds, see `tuner.ingest.search_targets`
+    logistic    results of games
+    rootstrap   the value that a search of each position finds, see `tuner.ingest.search_targets`
     td          temporal differences of the positions, see `tuner.fit.temporal`
     td-leaf     the same for the leaves of searches
 """
@@ -25,46 +25,46 @@ from tuner.fit.options import DRAWS
 from tuner.fit.result import FitResult
 from tuner.fit.temporal import LEARNERS as TEMPORAL
 from tuner.ingest.build import expand
-from tuner.ingest.search_targets import Leaves, Searched, Teach, search_values, taught
+from tuner.ingest.search_targets import Leaves, Retarget, Searched, retarget_by_search, search_values
 from tuner.io.files import QUIESCENCE
 from tuner.objectives.table import DRAW_MODELS
 from tuner.parameters.parameters import Parameters
 from tuner.tuning.options import TuneOptions
 
-SEARCHED_PER_GAME = 50  # positions: few of many games say most for the time that their searches take
-SEARCH_TRUST = 20.0  # centipawns round the values that searched: 85 Elo on the bundled games; 60: 48, automatic: 61
+SEARCHED_PER_GAME = 50  # positions: few positions of many games give the most information per search
+SEARCH_TRUST = 20.0  # centipawns, prior around the weights that searched: 85 Elo on the bundled games; 60: 48, automatic: 61
 SEARCH_DEPTH = 4  # plies
-SOME = 50_000  # positions that tell how far values have moved
+SOME = 50_000  # positions to estimate how far values moved
 
 
 @dataclass(frozen=True)
 class Method:
-    """What a method of `tuner tune` uses of the options that not all methods use.
+    """The options that a method of `tuner tune` uses, among those that not all methods use.
 
-    `trace` is its own lambda and `rounds` its number of searches, None where it has none; `searches`: it searches positions;
-    `temporal`: it solves TD(lambda) rather than a regression; `positions` replaces what is read by default.
+    `lambda_` and `rounds` (of searching) are its defaults, None if it does not use them; `searches`: it searches positions;
+    `temporal`: it solves TD(lambda) rather than a regression; `positions` are those read by default.
     """
 
     learners: tuple[str, ...] = tuple(LEARNERS)
     searches: bool = False
     temporal: bool = False
-    trace: float | None = None
+    lambda_: float | None = None
     rounds: int | None = None
     positions: str = "auto"
 
 
 METHODS = {
     "logistic": Method(),
-    "rootstrap": Method(searches=True, trace=0.0, rounds=1),
-    "td": Method(tuple(TEMPORAL), temporal=True, trace=0.7),
+    "rootstrap": Method(searches=True, lambda_=0.0, rounds=1),
+    "td": Method(tuple(TEMPORAL), temporal=True, lambda_=0.7),
     # leaves are quiet, whatever the positions are
-    "td-leaf": Method(tuple(TEMPORAL), searches=True, temporal=True, trace=0.7, rounds=3, positions="all"),
+    "td-leaf": Method(tuple(TEMPORAL), searches=True, temporal=True, lambda_=0.7, rounds=3, positions="all"),
 }
 
 
 def resolved(options: TuneOptions, game: Game, parameters: Parameters, sources: Sequence[str]) -> TuneOptions:
-    """What will be used of what was told, see `TuneOptions`. InputError for an option that the method does not use, and for
-    what it cannot do with these games."""
+    """Return the options with every default filled in, see `TuneOptions`. InputError for an option that the method does not
+    use, and for games that it cannot learn from."""
     name = method_for(options, game, parameters, sources) if options.method == "auto" else options.method
     method = METHODS[name]
     for option, given, why in _unused(options, name, method, sources):
@@ -82,22 +82,22 @@ def resolved(options: TuneOptions, game: Game, parameters: Parameters, sources: 
     return replace(
         options, method=name, reading=reading, per_game=reading.per_game or None, quiescence=options.quiescence or QUIESCENCE,
         depth=(options.depth or SEARCH_DEPTH) if method.searches else None,
-        trace=method.trace if options.trace is None else options.trace, rounds=options.rounds or method.rounds,
+        lambda_=method.lambda_ if options.lambda_ is None else options.lambda_, rounds=options.rounds or method.rounds,
         device="gpu" if gpu else "cpu", no_gpu=no_gpu, loss=options.loss or "cross-entropy",
         step=STEPS.get(options.gradient) if options.step is None else options.step,
         prior=SEARCH_TRUST if name == "rootstrap" and options.prior == "auto" else options.prior)
 
 
 def _unused(options: TuneOptions, name: str, method: Method, sources: Sequence[str]) -> Iterator[tuple[str, bool, str]]:
-    """Options that this method, learner or kind of games does not use: how they are written, whether they were said, and why
-    they are of no use."""
+    """Yield the options that this method, learner or kind of games does not use: as written, whether given, and why they are
+    not used."""
     said = f"--method {name}" if options.method == name else f"the method here is {name}, which"
     stepwise = options.learner in ("adam", "sgd")
     if not method.searches:
         yield f"--depth {options.depth}", options.depth is not None, f"{said} searches nothing"
         yield f"--rounds {options.rounds}", options.rounds is not None, f"{said} searches nothing"
-    if method.trace is None:
-        yield f"--lambda {options.trace}", options.trace is not None, f"{said} learns from results alone, which is lambda 1"
+    if method.lambda_ is None:
+        yield f"--lambda {options.lambda_}", options.lambda_ is not None, f"{said} learns from results alone, which is lambda 1"
     if method.temporal:
         yield f"--loss {options.loss}", options.loss is not None, f"{said} solves an equation instead of minimising a loss"
         yield f"--bootstrap {options.bootstrap}", bool(options.bootstrap), f"{said} is not fitted by regression"
@@ -119,7 +119,7 @@ def _unused(options: TuneOptions, name: str, method: Method, sources: Sequence[s
 def method_for(options: TuneOptions, game: Game, parameters: Parameters, sources: Sequence[str]) -> str:
     """Default method: rootstrap if there are games and an evaluation to search with, else logistic.
 
-    Labelled positions are few a game, and their labels are somebody's verdict already. Losses with draws need results.
+    Labelled positions are few per game, and their labels are verdicts already. Losses that model draws need results.
     """
     files = [source for source in sources if source != "-" and not is_dataset(source)]
     if options.loss in (DRAWS, *DRAW_MODELS):
@@ -130,15 +130,16 @@ def method_for(options: TuneOptions, game: Game, parameters: Parameters, sources
 
 
 def require_possible(options: TuneOptions, name: str, method: Method, game: Game, sources: Sequence[str]) -> None:
-    """InputError for what a method cannot do."""
+    """InputError for options and games that a method cannot use."""
     said = f"--method {name}"
     if options.loss in (DRAWS, *DRAW_MODELS):
         if name != "logistic":
             raise InputError(f"--loss {options.loss}: needs results, {said} has other targets; use --method logistic")
         if options.gradient != "analytic":
-            raise InputError(f"--loss {options.loss}: has an analytic gradient alone; leave out --gradient")
+            raise InputError(f"--loss {options.loss}: has only an analytic gradient; leave out --gradient")
         if options.loss == DRAWS and options.held_out == 0:
-            raise InputError("--loss draws: chooses by held-out games; leave out --held-out 0, or name ordered or davidson")
+            raise InputError("--loss draws: chooses a model by held-out games; leave out --held-out 0, or use --loss ordered or "
+                             "davidson")
     if options.learner not in method.learners:
         raise InputError(f"--learner {options.learner}: {said} learns with {', '.join(method.learners)}")
     if method.searches and game.searcher is None:
@@ -150,7 +151,7 @@ def require_possible(options: TuneOptions, name: str, method: Method, game: Game
     if options.device == "gpu":
         if options.gradient != "analytic":
             raise InputError("--device gpu: finite differences run on the CPU; leave it out")
-        device_named(options.device, options.workers)  # said now rather than after the reading, if there is none
+        device_named(options.device, options.workers)  # refused before reading, if there is none
     datasets = [source for source in sources if source != "-" and is_dataset(source)]
     if datasets and options.gradient != "analytic":
         raise InputError(f"{datasets[0]}: a dataset holds counts, not positions whose evaluation could be computed with moved "
@@ -165,17 +166,18 @@ def require_possible(options: TuneOptions, name: str, method: Method, game: Game
             raise InputError(f"{said}: learns from games as a whole; leave out --per-game and --duplicates positions")
 
 
-def teacher_of(engine: Engine, parameters: Parameters, options: TuneOptions, searched: Searched) -> Teach | None:
-    """What stands between the games and the dataset; `searched` is called after each search."""
+def retarget_of(engine: Engine, parameters: Parameters, options: TuneOptions, searched: Searched) -> Retarget | None:
+    """Return what replaces the outcomes or positions of games, if anything; `searched` is called after each search."""
     if METHODS[options.method].temporal:
-        return Leaves(engine, parameters, options.depth or 0, options.trace, options.workers, searched)
+        return Leaves(engine, parameters, options.depth or 0, options.lambda_, options.workers, searched)
     if METHODS[options.method].searches:
-        return taught(engine, search_values(engine, parameters, options.depth, options.workers, searched), options.trace)
+        values = search_values(engine, parameters, options.depth, options.workers, searched)
+        return retarget_by_search(engine, values, options.lambda_)
     return None
 
 
 def value_change(result: FitResult, before: Parameters) -> float:
-    """Mean change of the value of a position by a fit that came from these parameters, over the first positions learned from."""
+    """Return the mean change of the value of a position by a fit that started from these parameters, over the first positions."""
     problem, columns = result.problem, before.weights.shape[1]
     games = problem.games[:np.searchsorted(np.cumsum(np.diff(problem.data.first)[problem.games]), SOME) + 1]
     weights = [np.zeros(problem.start.shape) for _ in range(2)]

@@ -1,4 +1,4 @@
-"""What `tuner tune` is told, and what it comes to: the same record before and after `tuner.tuning.methods.resolved`."""
+"""The options of `tuner tune`: one record, before and after `tuner.tuning.methods.resolved`."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from tuner.fit.options import FitOptions
 
 @dataclass(frozen=True)
 class TuneOptions:
-    """The options of `tuner tune` by their names, but that `trace` is --lambda.
+    """The options of `tuner tune` by their names; `lambda_` is --lambda.
 
-    As told, None and "auto" stand for what was not said. Resolved, every value is the one that is used, and None stands for
-    what the method does not use; a run's `config.yaml` and the learned file are written from that.
+    As given, None and "auto" mean that the user did not choose. Resolved, every value is the one that is used, and None marks
+    what the method does not use; a run's `config.yaml` and the learned file are written from the resolved options.
     """
 
     reading: ReadOptions = ReadOptions()
@@ -26,11 +26,11 @@ class TuneOptions:
     method: str = "auto"
     depth: int | None = None
     per_game: int | None = None
-    trace: float | None = None
+    lambda_: float | None = None
     rounds: int | None = None
     workers: int = 1
     device: str = "auto"
-    no_gpu: str | None = None  # why "auto" came to the CPU
+    no_gpu: str | None = None  # why "auto" chose the CPU
     loss: str | None = None
     learner: str = "newton"
     gradient: str = "analytic"  # or "forward-difference", "central-difference"
@@ -50,7 +50,7 @@ class TuneOptions:
     run: Path | None = None
 
     def fitting(self, device: Device | None = None) -> FitOptions:
-        """Of resolved options: how to fit, on this device or on the one that they name."""
+        """Return the options of the fit, on this device or on the one named; for resolved options."""
         learning = LearnerOptions(iterations=self.iterations, learning_rate=self.learning_rate, seed=self.seed)
         if self.batch is not None:
             learning = replace(learning, batch=self.batch)

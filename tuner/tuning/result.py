@@ -1,4 +1,4 @@
-"""What is told of reading and of a fit: as plain data, and as lines for people."""
+"""Reports of reading and of a fit: plain data, and lines of text."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from tuner.fit.problem import Problem
 from tuner.fit.result import FitResult
 from tuner.tuning.options import TuneOptions
 
-MATCH_DEPTH, MATCH_GAMES = 4, 400  # of the match that decides
+MATCH_DEPTH, MATCH_GAMES = 4, 400  # of the match that is suggested
 
 
 def report_line(report: ReadReport) -> str:
-    """What became of the games, in one line."""
+    """Return how many games were read, used and skipped, in one line."""
     parts = [f"read {report.games:,} games, used {report.used:,}"]
     for number, what in ((report.bad, "bad and skipped"), (report.undecided, "without a result"),
                          (report.below_elo, "below the Elo wanted"), (report.duplicate_games, "duplicates"),
@@ -32,7 +32,7 @@ def report_line(report: ReadReport) -> str:
 
 def describe(start: str, output: Path, data: Dataset, options: TuneOptions, result: FitResult, game: Game,
              on_results: tuple[Problem, Problem | None] | None, command: str) -> dict:
-    """A fit as plain data, for the parameter file and for --json; options are resolved."""
+    """Return a fit as plain data, for the parameter file and for --json; options are resolved."""
 
     def known(value: float) -> float | None:
         return None if math.isnan(value) else round(value, 7)
@@ -40,7 +40,7 @@ def describe(start: str, output: Path, data: Dataset, options: TuneOptions, resu
     on_own = held_out_change(result)
     change = held_out_results(result, on_results) if on_results else on_own
     noise = evaluation_noise(result) if options.gradient == "analytic" else None
-    used = {"depth": options.depth, "lambda": options.trace, "gradient": options.gradient, "step": options.step}
+    used = {"depth": options.depth, "lambda": options.lambda_, "gradient": options.gradient, "step": options.step}
     return {
         "command": command, "version": __version__, "seed": options.seed, "start": str(start),
         "output": str(output), **({"run": str(options.run)} if options.run else {}),
@@ -66,12 +66,12 @@ def describe(start: str, output: Path, data: Dataset, options: TuneOptions, resu
 
 
 def _command(name: str, a: object, b: object, options: TuneOptions) -> str:
-    """A command on two parameter files, with the term files that they need."""
+    """Return a command line on two parameter files, with the term files that they need."""
     return shlex.join(["tuner", name, str(a), str(b), *(word for path in options.terms for word in ("--terms", str(path)))])
 
 
 def result_lines(result: dict) -> list[str]:
-    """A result for people; the last line is what to do next."""
+    """Return a result as lines of text; the last one is the next command to run."""
     lines = [f"wrote {result['output']}: {result['games']:,} games, {result['positions']:,} positions, "
              f"{result['iterations']} iterations of {result['learner']}", *found_lines(result)]
     if result.get("run"):
@@ -83,7 +83,7 @@ def result_lines(result: dict) -> list[str]:
 
 
 def found_lines(result: dict) -> list[str]:
-    """What was found: losses, values, and advice."""
+    """Return losses, values and advice as lines of text."""
     lines = []
     own, results = result["held_out_change"], result["held_out_results"]
     searched = result["method"] == "rootstrap"
@@ -101,8 +101,8 @@ def found_lines(result: dict) -> list[str]:
             f"{line['parameter'].split('.')[-1]} {line['ratio']:.2f} +/- {(line['high'] - line['low']) / 2:.2f}"
             for line in result["ratios"]))
     if check := result.get("bootstrap"):
-        lines.append(f"bootstrap {check['replicates']} times: its errors are {check['median']:.2f} of those told (middle half "
-                     f"{check['low']:.2f} to {check['high']:.2f})")
+        lines.append(f"bootstrap of {check['replicates']} fits: its errors are {check['median']:.2f} times those reported "
+                     f"(middle half {check['low']:.2f} to {check['high']:.2f})")
     return lines + result["advice"]
 
 

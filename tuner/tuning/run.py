@@ -22,7 +22,7 @@ from tuner.device.base import Device
 from tuner.device.choose import device_named
 from tuner.device.differences.device import by_differences
 from tuner.diagnostics.bootstrap import checked_errors
-from tuner.diagnostics.dry_run import foresee
+from tuner.diagnostics.dry_run import dry_run_findings
 from tuner.diagnostics.findings import findings, results_problems
 from tuner.diagnostics.misjudged import misjudged
 from tuner.engine.engine import Engine
@@ -34,7 +34,7 @@ from tuner.fit.result import FitResult
 from tuner.fit.temporal import fit_temporal
 from tuner.ingest.build import count_positions
 from tuner.ingest.kept import Kept
-from tuner.ingest.search_targets import Leaves, Teach
+from tuner.ingest.search_targets import Leaves, Retarget
 from tuner.ingest.sources import dataset_of, require_learnable
 from tuner.io.files import LEARNED, replace_file, require_writable
 from tuner.io.progress import Display
@@ -42,17 +42,17 @@ from tuner.io.run_folder import new_folder
 from tuner.parameters.parameters import Parameters, untapered
 from tuner.parameters.writer import write_parameters
 from tuner.statistics.intervals import FEW_GAMES
-from tuner.tuning.methods import resolved, teacher_of, value_change
+from tuner.tuning.methods import resolved, retarget_of, value_change
 from tuner.tuning.options import TuneOptions
 from tuner.tuning.result import describe, report_line
 
 NEXT = ("advice", "compare", "match")  # what a result says of what to do next: nothing about the learned file
-FAR = 0.02  # mean change of values after which leaves and searches are those of another evaluation
+FAR = 0.02  # mean change of values above which leaves and search values are computed again
 
 
 class Read(NamedTuple):
-    """A dataset, what became of the games in a line, and what was kept beside it, see `tuner.ingest.kept`; without that
-    its outcomes are the results."""
+    """A dataset, a line about the games read, and what was kept with it (see `tuner.ingest.kept`). If `results` is None, the
+    outcomes of the dataset are the results."""
 
     data: Dataset
     line: str
@@ -61,8 +61,8 @@ class Read(NamedTuple):
 
 
 class Fitted(NamedTuple):
-    """What came of all rounds: the last dataset and fit, a summary of what was read first, and the options with what the data
-    have chosen."""
+    """The result of all rounds: the last dataset and fit, a summary of the first dataset, and the options, with the width of
+    the prior if the data chose it."""
 
     read: Read
     summary: dict
@@ -71,9 +71,9 @@ class Fitted(NamedTuple):
 
 
 def tune(start: str, sources: Sequence[str], output: Path, options: TuneOptions, command: str, display: Display) -> dict:
-    """Fit and write; returns the result as plain data. InputError for what the user has to mend.
+    """Fit and write; return the result as plain data. InputError for a user's mistake.
 
-    `command` is written into the learned file and the run's folder as what made them.
+    `command` is recorded in the learned file and the run's folder.
     """
     with _folder(options.run) as folder:
         require_writable(output, LEARNED, (start, *sources, *options.terms, *filter(None, [options.quiescence])), options.run)
@@ -82,16 +82,16 @@ def tune(start: str, sources: Sequence[str], output: Path, options: TuneOptions,
         options = resolved(options, engine.game, parameters, sources)
         require_linear(engine, options)
         read, summary, result, options = _rounds(engine, parameters, sources, folder, options, display)
-        display.begin("judging")
+        display.begin("computing losses and errors")
         on_results = results_problems(result, read.results)
         plain = describe(start, output, read.data, options, result, engine.game, on_results, command)
         if options.bootstrap:
-            display.begin("drawing games again", options.bootstrap)
+            display.begin("bootstrapping", options.bootstrap)
             plain["bootstrap"] = checked_errors(result, options.bootstrap, options.seed, display.counting)
         learned = {key: value for key, value in plain.items() if key not in ("output", "run", *NEXT)}
         write_parameters(output, result.parameters.with_weights(result.parameters.weights, learned=learned))
         if options.run:
-            display.begin("judging")
+            display.begin("computing diagnostics")
             found = findings(result, plain, summary, engine.layout, on_results)
             found |= _misjudged(engine, parameters, result, found["summary"], sources, options, display)
             _write_run(options.run, plain, options, result, parameters, output, found)
@@ -99,30 +99,30 @@ def tune(start: str, sources: Sequence[str], output: Path, options: TuneOptions,
 
 
 def dry_run(start: str, sources: Sequence[str], options: TuneOptions, display: Display) -> dict:
-    """What the games can teach, as plain data; nothing is fitted, and nothing searched."""
+    """Return what the games identify, as plain data, without searching or fitting."""
     with _folder(options.run) as folder:
         display.begin("starting")
         engine, parameters = _started(start, options)
-        method = resolved(options, engine.game, parameters, sources).method  # what would be refused is refused now
-        options = resolved(replace(options, method="logistic", depth=None, trace=None, rounds=None, bootstrap=0,
+        method = resolved(options, engine.game, parameters, sources).method  # refuses what the run itself would refuse
+        options = resolved(replace(options, method="logistic", depth=None, lambda_=None, rounds=None, bootstrap=0,
                                    gradient="analytic", step=None), engine.game, parameters, sources)
         require_linear(engine, options)
         display.begin("reading")
         read = _read(engine, sources, folder, options, None, display.note, display.reading)
-        _tell(read, engine, options, display, None)
-        display.begin("judging")
-        return {"method": method, **foresee(read.data, parameters, options.fitting())}
+        _report_reading(read, engine, options, display, None)
+        display.begin("computing errors")
+        return {"method": method, **dry_run_findings(read.data, parameters, options.fitting())}
 
 
 def require_linear(engine: Engine, options: TuneOptions) -> None:
-    """InputError for terms that have no counts to learn from, unless gradients are differences of the evaluation itself."""
+    """InputError for terms without counts to learn from, unless gradients are finite differences of the evaluation."""
     if engine.composition.curved and options.gradient == "analytic":
-        raise InputError(f"term {engine.composition.curved[0]}: is not linear in its numbers, so that counts do not give its "
+        raise InputError(f"term {engine.composition.curved[0]}: is not linear in its numbers, so counts do not give its "
                          "gradient; learn with --gradient finite-difference")
 
 
 def _started(start: str, options: TuneOptions) -> tuple[Engine, Parameters]:
-    """The engine and the parameters to start from."""
+    """Return the engine and the parameters to start from."""
     engine, parameters = load_engine(start, options.terms)
     if options.untapered:
         parameters = untapered(parameters)
@@ -134,7 +134,7 @@ def _started(start: str, options: TuneOptions) -> tuple[Engine, Parameters]:
 
 def _misjudged(engine: Engine, start: Parameters, result: FitResult, summary: dict, sources: Sequence[str],
                options: TuneOptions, display: Display) -> dict:
-    """What the games themselves show, where they can be read again."""
+    """Return the misjudged games and positions, if the games can be read again."""
     if any(source == "-" or is_dataset(source) for source in sources):
         return {}
     found = misjudged(engine, sources, options.reading, quiescence_of(engine, options.quiescence),
@@ -144,61 +144,61 @@ def _misjudged(engine: Engine, start: Parameters, result: FitResult, summary: di
 
 def _rounds(engine: Engine, parameters: Parameters, sources: Sequence[str], folder: Path, options: TuneOptions,
             display: Display) -> Fitted:
-    """Read and fit; where positions are searched, again with what was learned, while that changes much."""
+    """Read and fit; with searches, repeat with the learned weights while values change much."""
     searching, note, searches = parameters, display.note, options.depth is not None
     display.begin("reading")
     total = None
     if searches and (total := count_positions(engine, sources, options.reading, quiescence_of(engine, options.quiescence),
                                               note, display.reading)) is not None:
-        note = _nothing  # it was said while the positions were counted
+        note = _nothing  # notes were shown while the positions were counted
     for left in range((options.rounds or 1) - 1, -1, -1):
         first = searching is parameters
         if searches:
             display.begin("searching" if first else "searching again", total)
-        teach = teacher_of(engine, searching, options, display.searched)
-        read = _read(engine, sources, folder, options, teach, note, _nothing if searches else display.reading)
+        retarget = retarget_of(engine, searching, options, display.searched)
+        read = _read(engine, sources, folder, options, retarget, note, _nothing if searches else display.reading)
         note = _nothing
         if first:
-            summary = _tell(read, engine, options, display, _method_line(options))
+            summary = _report_reading(read, engine, options, display, _method_line(options))
         fitting = replace(options.fitting(_device(engine, read, options)), progress=display.passing)
         if first:
             options = _with_width(read.data, parameters, engine, options, fitting, display)
             fitting = replace(fitting, prior=options.prior)
         display.begin("learning", options.iterations)
-        if isinstance(teach, Leaves):
-            result = fit_temporal(read.data, teach.data, parameters, fitting, display.learning)
+        if isinstance(retarget, Leaves):
+            result = fit_temporal(read.data, retarget.data, parameters, fitting, display.learning)
         else:
-            # each round of searching is trusted so far round the values that it was made with
+            # the prior of each round is centred on the weights that searched
             start = searching if options.method == "rootstrap" else parameters
             result = best_fit(read.data, start, fitting, display.learning, display.note)
         moved = value_change(result, searching) if left else 0.0
         if moved <= FAR:
             break
-        display.note(f"values of positions moved by {moved:.3f} on average: searched again with what was learned")
+        display.note(f"values of positions moved by {moved:.3f} on average: searching again with the learned weights")
         searching = result.parameters
     return Fitted(read, summary, result, options)
 
 
 def _nothing(found: str | ReadReport) -> None:
-    """Take a note or a report and show nothing."""
+    """Ignore a note or a report."""
 
 
 def _device(engine: Engine, read: Read, options: TuneOptions) -> Device:
-    """Where passes run."""
+    """Return the device that passes run on."""
     if options.gradient == "analytic":
         return device_named(options.device, options.workers)
     return by_differences(engine, read.positions, options.step, options.gradient == "central-difference", options.workers)
 
 
-def _read(engine: Engine, sources: Sequence[str], folder: Path, options: TuneOptions, teach: Teach | None,
+def _read(engine: Engine, sources: Sequence[str], folder: Path, options: TuneOptions, retarget: Retarget | None,
           note: Callable[[str], None], progress: Callable[[ReadReport], None]) -> Read:
-    """The dataset of the sources, and what became of their games."""
+    """Return the dataset of the sources, with a line about the games read."""
     again = options.gradient != "analytic"
-    kept = Kept(folder, teach, engine.game.words if again else None) if teach or again else None
+    kept = Kept(folder, retarget, engine.game.words if again else None) if retarget or again else None
     with kept or contextlib.nullcontext():
         data, report = dataset_of(engine, sources, folder, options.reading, quiescence_of(engine, options.quiescence), note,
                                   progress, kept)
-    other_targets = options.method == "rootstrap"  # else the outcomes are the results
+    other_targets = options.method == "rootstrap"  # otherwise the outcomes are the results
     read = Read(data, report_line(report) if report else "", kept.results if other_targets else None, kept and kept.positions)
     first = data.first[:-1][np.diff(data.first) > 0]
     require_learnable(data, read.line, set(np.unique(read.results[first]).tolist()) if other_targets else None)
@@ -207,31 +207,31 @@ def _read(engine: Engine, sources: Sequence[str], folder: Path, options: TuneOpt
 
 def _with_width(data: Dataset, start: Parameters, engine: Engine, options: TuneOptions, fitting: FitOptions,
                 display: Display) -> TuneOptions:
-    """Options with the width of the prior that cross-validation chooses, where that is asked for."""
+    """Return the options; --prior cv is replaced by the width that cross-validation chooses."""
     if options.prior != "cv":
         return options
-    # whatever the draws are, the same games tell how far weights are to be believed
+    # the width hardly depends on the model of draws
     fitting = replace(fitting, loss="cross-entropy" if fitting.loss == DRAWS else fitting.loss)
     width, losses = choose_prior(data, start, fitting, display.begin)
-    display.note("loss of games left out, by the prior's width: "
-                 + ", ".join(f"{width:g}: {loss:.5f}" for width, loss in losses.items()) + f"; chosen: {width:g}")
+    display.note("mean held-out loss by width of the prior: "
+                 + ", ".join(f"{width:g}: {loss:.5f}" for width, loss in losses.items()) + f"; chosen: {width:g} centipawns")
     return replace(options, prior=width)
 
 
 def _method_line(options: TuneOptions) -> str:
-    """How the weights are learned."""
+    """Return a line about the method."""
     if options.method == "rootstrap":
-        return (f"rootstrap, lambda {options.trace:g}: learns from searches of the positions, depth {options.depth}; "
+        return (f"rootstrap, lambda {options.lambda_:g}: learns from searches of the positions, depth {options.depth}; "
                 "--method logistic learns from the results alone")
     if options.method == "logistic":
         return "logistic: learns from the results alone"
     searched = f", at the leaves of searches of depth {options.depth}" if options.depth else ""
-    return f"{options.method}, lambda {options.trace:g}: learns from temporal differences{searched}"
+    return f"{options.method}, lambda {options.lambda_:g}: learns from temporal differences{searched}"
 
 
-def _tell(read: Read, engine: Engine, options: TuneOptions, display: Display, how: str | None) -> dict:
-    """Say what was read and `how` it will be learned from, if it will; returns the summary of the dataset, with the results of
-    games for outcomes."""
+def _report_reading(read: Read, engine: Engine, options: TuneOptions, display: Display, how: str | None) -> dict:
+    """Show what was read and `how` weights are learned from it; return the summary of the dataset, with the results of games
+    as outcomes."""
     for line in filter(None, (read.line, how)):
         display.note(line)
     results = read.data if read.results is None else replace(read.data, outcome=read.results)
@@ -254,7 +254,7 @@ def _check_names(parameters: Parameters, options: TuneOptions) -> None:
     if options.only:
         free &= parameters.mask(options.only)
     if not free.any():
-        raise InputError("every number is held, by --fixed, --only or `fixed` in the file: nothing to learn; free some")
+        raise InputError("every parameter is fixed, by --fixed, --only or `fixed` in the file: nothing to learn; free some")
 
 
 @contextlib.contextmanager
@@ -271,7 +271,8 @@ def _write_run(run: Path, plain: dict, options: TuneOptions, result: FitResult, 
                found: dict) -> None:
     import yaml
 
-    settings = {key: str(value) if isinstance(value, Path) else list(value) if isinstance(value, tuple) else value
+    settings = {"trace" if key == "lambda_" else key:  # the key that readers of runs know
+                str(value) if isinstance(value, Path) else list(value) if isinstance(value, tuple) else value
                 for key, value in asdict(options).items()}
     settings["reading"].pop("evaluation")
     config = {"command": plain["command"], "version": __version__, "start": plain["start"], "data": plain["data"],

@@ -12,7 +12,7 @@ from tuner.datasets.split import split_games
 
 
 def games(seed: int, n: int, openings: int, identities: int | None = None) -> SimpleNamespace:
-    """What a split looks at: games with random openings; with fewer identities than games, some come several times."""
+    """What a split depends on: games with random openings; with fewer identities than games, some come several times."""
     random = np.random.default_rng(seed)
     names = random.integers(0, 2**64, openings, np.uint64)
     game = np.arange(n) if identities is None else random.integers(0, identities, n)

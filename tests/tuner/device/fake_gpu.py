@@ -1,26 +1,30 @@
-"""A card that is none: CuPy's names on NumPy arrays, and kernels compiled by the compiler of this machine, warp by warp."""
+"""A fake GPU: CuPy's names on NumPy arrays, and the kernels compiled as C++ and run warp by warp on the CPU."""
 
 from __future__ import annotations
 
 import ctypes
 import subprocess
+import sys
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 
 import numpy as np
+import pytest
 
 from tests.tools import tool
+from tuner.device.choose import device_named
 from tuner.device.gpu.library import KERNELS
 
-HEADER = Path(__file__).with_name("card.h")
+HEADER = Path(__file__).with_name("fake_gpu.h")
 COMPILER = tool("g++", "c++")
+needs_compiler = pytest.mark.skipif(COMPILER is None, reason="no C++ compiler; install the Debian package g++")
 KINDS = {np.int32: ctypes.c_int, np.int64: ctypes.c_longlong, np.float64: ctypes.c_double}
-ON_CARD = ("arange", "argsort", "cumsum", "empty", "flatnonzero", "isnan", "ones", "searchsorted", "sort", "sqrt",
+ON_GPU = ("arange", "argsort", "cumsum", "empty", "flatnonzero", "isnan", "ones", "searchsorted", "sort", "sqrt",
            "stack", "take", "tanh", "where", "zeros")
 
 
-class CardArray(np.ndarray):
-    """An array that can be filled from memory, as CuPy's."""
+class GpuArray(np.ndarray):
+    """An array that can be filled from host memory, like CuPy's."""
 
     def set(self, values: np.ndarray, stream=None) -> None:
         self[:] = values
@@ -48,7 +52,7 @@ built: dict[str, ctypes.CDLL] = {}
 
 
 def build(folder: Path, code: str) -> ctypes.CDLL:
-    """The kernels as a library, compiled once."""
+    """Return the kernels as a library, compiled once."""
     if code in built:
         return built[code]
     text, library = folder / "kernels.cpp", folder / "kernels.so"
@@ -60,21 +64,21 @@ def build(folder: Path, code: str) -> ctypes.CDLL:
 
 
 def backwards(code: str, whether: bool) -> None:
-    """Let a block's threads take turns in the other order."""
+    """Set whether a block's threads take turns in reverse order."""
     ctypes.c_int.in_dll(built[code], "backwards").value = whether
 
 
-def cards(folder: Path, free: int = 1 << 33, count: int = 1, shared: int = 99 << 10) -> dict[str, ModuleType]:
-    """Modules `cupy` and `cupyx` for a machine with so many cards, so much free memory, and shared memory for a block."""
+def modules(folder: Path, free: int = 1 << 33, count: int = 1, shared: int = 99 << 10) -> dict[str, ModuleType]:
+    """Return modules `cupy` and `cupyx` for a machine with `count` GPUs, free memory, and shared memory for a block."""
     cupy, cupyx = ModuleType("cupy"), ModuleType("cupyx")
 
     def raw_module(code: str, options: tuple[str, ...]) -> SimpleNamespace:
         library = build(folder, code)
         return SimpleNamespace(get_function=lambda name: Kernel(library, name))
 
-    for name in ON_CARD:
+    for name in ON_GPU:
         setattr(cupy, name, getattr(np, name))
-    cupy.empty = lambda size, kind=np.float64: np.empty(size, kind).view(CardArray)
+    cupy.empty = lambda size, kind=np.float64: np.empty(size, kind).view(GpuArray)
     cupy.asarray, cupy.asnumpy = (lambda values: np.array(values, order="C")), np.array
     cupy.RawModule = raw_module
     cupy.cuda = SimpleNamespace(
@@ -86,3 +90,10 @@ def cards(folder: Path, free: int = 1 << 33, count: int = 1, shared: int = 99 <<
     cupy.get_default_memory_pool = lambda: SimpleNamespace(free_all_blocks=lambda: None)
     cupyx.empty_pinned = np.empty
     return {"cupy": cupy, "cupyx": cupyx}
+
+
+def paper(monkeypatch, folder, **more):
+    """Make this a machine with a GPU, and return the device."""
+    for name, module in modules(folder, **more).items():
+        monkeypatch.setitem(sys.modules, name, module)
+    return device_named("gpu", 1)

@@ -1,4 +1,4 @@
-"""Commands on a machine with a card find what they find without one."""
+"""Commands give the same results on a machine with a GPU as on one without."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ pytestmark = pytest.mark.skipif(fake_gpu.COMPILER is None, reason="no C++ compil
 
 
 @pytest.fixture(autouse=True)
-def machine_with_a_card(tmp_path, monkeypatch):
-    for name, module in fake_gpu.cards(tmp_path).items():
+def machine_with_a_gpu(tmp_path, monkeypatch):
+    for name, module in fake_gpu.modules(tmp_path).items():
         monkeypatch.setitem(sys.modules, name, module)
 
 
@@ -61,12 +61,12 @@ def test_finite_differences_run_on_the_cpu(tmp_path):
 
 def test_bench(tmp_path, monkeypatch, small_pgn):
     for name, value in (("CHECKED", 2000), ("COPIED", 1 << 20), ("SOME", 4000)):
-        monkeypatch.setattr(f"tuner.bench.card.{name}", value)
+        monkeypatch.setattr(f"tuner.bench.gpu.{name}", value)
     rows = json.loads(done("bench", "gpu", "--games", small_pgn, "--json").out)["rows"]
     assert [row["unit"] for row in rows] == ["M positions/s", "GB/s", "s", "s"] and all(row["value"] > 0 for row in rows)
 
 
-def test_a_card_without_room_is_one_line(tmp_path, monkeypatch):
+def test_a_gpu_out_of_memory_is_one_line(tmp_path, monkeypatch):
     def full(*given, **more):
         raise MemoryError("Out of memory allocating 512 bytes")
 

@@ -1,45 +1,38 @@
-"""The card's passes against the processors': kernels run on this machine as plain C++, thread by thread."""
+"""Passes of the GPU against those of the CPU: the kernels run as plain C++, thread by thread."""
 
 from __future__ import annotations
 
-import ctypes
-import importlib.util
 import itertools
-import subprocess
-import sys
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from games.streams import InputError
-from tests.tools import tool
 from tests.tuner.device import fake_gpu
+from tests.tuner.device.fake_gpu import needs_compiler, paper
 from tests.tuner.fit.test_temporal import walk
 from tests.tuner.support import learn, problem_of, random_sample, write_sample
 from tuner.datasets.dataset import Dataset
-from tuner.device.choose import device_named
 from tuner.device.cpu.device import Cpu
 from tuner.device.gpu import chunks, library, sums
 from tuner.device.gpu import temporal as gpu_temporal
 from tuner.device.gpu.chunk import arranged
 from tuner.fit.learners.base import LearnerOptions, Record
-from tuner.fit.null_space import find_gauge
+from tuner.fit.null_space import find_null_space
 from tuner.fit.standard_errors import standard_errors
 from tuner.fit.temporal import newton as temporal_newton
 from tuner.objectives.table import OBJECTIVES
 from tuner.objectives.temporal import TemporalData
 
 COLUMNS = 5
-needs_compiler = pytest.mark.skipif(fake_gpu.COMPILER is None, reason="no C++ compiler; install the Debian package g++")
 KINDS = pytest.mark.parametrize(("objective", "stages"), list(itertools.product(OBJECTIVES, (1, 2))))
 HOWS = pytest.mark.parametrize("how", ["resident", "in chunks", "streamed"])
 
 
 @pytest.fixture(scope="module")
 def sample(tmp_path_factory):
-    """Positions of several weights, in games of which some have one identity."""
+    """Positions with different weights, in games of which some share an identity."""
     given, _ = random_sample(tmp_path_factory.mktemp("gpu") / "data", seed=4, games=120, columns=COLUMNS)
     random = np.random.default_rng(1)
     lengths, names = np.diff(given.data.first), np.arange(1, 121)
@@ -50,22 +43,15 @@ def sample(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    return tmp_path_factory.mktemp("card")
-
-
-def paper(monkeypatch, folder, **more):
-    """A machine with a card, and that card."""
-    for name, module in fake_gpu.cards(folder, **more).items():
-        monkeypatch.setitem(sys.modules, name, module)
-    return device_named("gpu", 1)
+    return tmp_path_factory.mktemp("gpu")
 
 
 def paper_with_room(monkeypatch, folder, how):
-    """A machine with a GPU on which a dataset stays whole, stays in chunks, or does not stay; and the first position of each
-    chunk that is made, whenever one is."""
+    """Return a GPU on which a dataset is resident as a whole, resident in chunks, or streamed; and a list that gets the first
+    position of each chunk that is made."""
     made = []
     if how != "resident":
-        monkeypatch.setattr(chunks, "STAYING" if how == "in chunks" else "PASSING", 300)
+        monkeypatch.setattr(chunks, "RESIDENT" if how == "in chunks" else "STREAMED", 300)
         monkeypatch.setattr(sums, "ROWS_BYTES", 8 * 14 * 50)
         monkeypatch.setattr(gpu_temporal, "ROWS_BYTES", 8 * 14 * 50)
     monkeypatch.setattr(chunks, "arranged", lambda *given: made.append(given[-1]) or arranged(*given))
@@ -73,7 +59,7 @@ def paper_with_room(monkeypatch, folder, how):
 
 
 def as_it_should_stay(made: list[int], how: str) -> bool:
-    """Whether the chunks that were made are those of such a machine, after more than one pass."""
+    """Return whether these chunks were made in more than one pass on such a GPU."""
     if how == "streamed":
         return len(made) > 2 * len(set(made)) > 4
     return len(made) == len(set(made)) and (len(made) == 1 if how == "resident" else len(made) > 2)
@@ -89,24 +75,24 @@ def problem_on(sample, objective: str, stages: int, device):
 @needs_compiler
 @KINDS
 @HOWS
-def test_sums_are_those_of_the_processors(sample, folder, monkeypatch, objective, stages, how):
+def test_sums_are_those_of_the_cpu(sample, folder, monkeypatch, objective, stages, how):
     device, made = paper_with_room(monkeypatch, folder, how)
-    on_card, here = (problem_on(sample, objective, stages, which) for which in (device, Cpu()))
+    on_gpu, here = (problem_on(sample, objective, stages, which) for which in (device, Cpu()))
     weights = np.random.default_rng(2).normal(0, 80, here.start.shape)
     weights[:, COLUMNS + 1:] = np.abs(weights[:, COLUMNS + 1:]) + 20
     ranges, few = np.array([[3, 40], [41, 700], [900, here.positions - 5]]), np.array([[3, 5], [6, 40]])
     for chosen in (None, ranges, few):
-        (loss, gradient), (expected_loss, expected) = (problem.loss_gradient(weights, chosen) for problem in (on_card, here))
+        (loss, gradient), (expected_loss, expected) = (problem.loss_gradient(weights, chosen) for problem in (on_gpu, here))
         assert loss == pytest.approx(expected_loss, rel=1e-9)
         np.testing.assert_allclose(gradient, expected, rtol=1e-6, atol=1e-7 * np.abs(expected).max())
-        np.testing.assert_allclose(on_card.gauss_newton(weights, chosen), here.gauss_newton(weights, chosen), rtol=1e-9,
+        np.testing.assert_allclose(on_gpu.gauss_newton(weights, chosen), here.gauss_newton(weights, chosen), rtol=1e-9,
                                    atol=1e-20)
     some = np.array([0, 2, here.start.size - 1])
     (found, groups), (wanted, names) = (problem.device.score_products(problem.model, weights, some)
-                                        for problem in (on_card, here))
+                                        for problem in (on_gpu, here))
     np.testing.assert_allclose(found, wanted, rtol=1e-9)
     assert groups == names == 118
-    np.testing.assert_allclose(*(problem.device.score_squares(problem.model, weights) for problem in (on_card, here)), rtol=1e-9)
+    np.testing.assert_allclose(*(problem.device.score_squares(problem.model, weights) for problem in (on_gpu, here)), rtol=1e-9)
     assert as_it_should_stay(made, how)
 
 
@@ -124,7 +110,7 @@ def test_a_pass_gives_the_same_bits_whatever_the_order(sample, folder, monkeypat
 
 @needs_compiler
 @pytest.mark.parametrize("objective", ["cross-entropy", "ordered"])
-def test_it_does_not_matter_which_thread_is_first(sample, folder, monkeypatch, objective):
+def test_results_do_not_depend_on_the_order_of_threads(sample, folder, monkeypatch, objective):
     problem = problem_on(sample, objective, 2, paper(monkeypatch, folder))
     weights = np.random.default_rng(3).normal(50, 20, problem.start.shape)
     extra, found = TemporalData(np.full(problem.positions, 0.7), np.full(problem.positions, np.nan)), []
@@ -144,7 +130,7 @@ def test_it_does_not_matter_which_thread_is_first(sample, folder, monkeypatch, o
 
 @needs_compiler
 @pytest.mark.parametrize("learner", ["newton", "lbfgs", "adam", "sgd"])
-def test_learners_find_on_a_card_what_they_find_here(sample, folder, monkeypatch, learner):
+def test_learners_find_the_same_weights_on_a_gpu_and_on_the_cpu(sample, folder, monkeypatch, learner):
     device = paper(monkeypatch, folder)
     options = {"newton": {"tolerance": 1e-13}, "lbfgs": {"tolerance": 1e-12}}.get(learner, {"iterations": 3, "batch": 400})
     found, expected = (learn(problem_on(sample, "cross-entropy", 2, which), learner, **options)[0]
@@ -153,40 +139,40 @@ def test_learners_find_on_a_card_what_they_find_here(sample, folder, monkeypatch
 
 
 @needs_compiler
-def test_standard_errors_too(sample, folder, monkeypatch):
+def test_standard_errors_are_those_of_the_cpu(sample, folder, monkeypatch):
     device = paper(monkeypatch, folder)
     errors = []
     for which in (device, Cpu()):
         problem = problem_on(sample, "cross-entropy", 2, which)
         weights, _ = learn(problem, tolerance=1e-13)
         matrix = problem.gauss_newton(weights)
-        errors.append(standard_errors(problem, weights, matrix, find_gauge(problem, matrix, sample.layout.places)))
+        errors.append(standard_errors(problem, weights, matrix, find_null_space(problem, matrix, sample.layout.places)))
     np.testing.assert_allclose(errors[0].standard_errors, errors[1].standard_errors, rtol=1e-6)
     np.testing.assert_allclose(errors[0].naive, errors[1].naive, rtol=1e-6)
 
 
 @needs_compiler
 @HOWS
-@pytest.mark.parametrize("trace", [0.0, 0.7, 1.0])
-def test_temporal_differences_too(tmp_path, folder, monkeypatch, trace, how):
+@pytest.mark.parametrize("lambda_", [0.0, 0.7, 1.0])
+def test_temporal_differences_are_those_of_the_cpu(tmp_path, folder, monkeypatch, lambda_, how):
     device, made = paper_with_room(monkeypatch, folder, how)
-    _, given = walk(tmp_path, trace, known=0.1)
-    on_card, here = (replace(given, problem=replace(given.problem, device=which)) for which in (device, Cpu(2)))
+    _, given = walk(tmp_path, lambda_, known=0.1)
+    on_gpu, here = (replace(given, problem=replace(given.problem, device=which)) for which in (device, Cpu(2)))
     weights = np.random.default_rng(2).normal(0, 40, given.problem.start.shape)
     for games in (here.games, here.games[1::3]):
-        (found, squares), (expected, wanted) = (problem.passes.equation(weights, games) for problem in (on_card, here))
+        (found, squares), (expected, wanted) = (problem.passes.equation(weights, games) for problem in (on_gpu, here))
         np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9 * np.abs(expected).max())
         assert squares == pytest.approx(wanted, rel=1e-12)
         for exact in (True, False):
-            found, expected = (problem.passes.matrix(weights, games, exact) for problem in (on_card, here))
+            found, expected = (problem.passes.matrix(weights, games, exact) for problem in (on_gpu, here))
             np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12 * np.abs(expected).max())
-    found, expected = (problem.passes.squares(weights) for problem in (on_card, here))
+    found, expected = (problem.passes.squares(weights) for problem in (on_gpu, here))
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12 * np.abs(expected).max())
     some = np.array([0, 3, weights.size - 1])
-    (found, groups), (expected, wanted) = (problem.passes.score_products(weights, some) for problem in (on_card, here))
+    (found, groups), (expected, wanted) = (problem.passes.score_products(weights, some) for problem in (on_gpu, here))
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12 * np.abs(expected).max())
     assert groups == wanted
-    weights = [temporal_newton(problem, LearnerOptions(tolerance=1e-12), Record()) for problem in (on_card, here)]
+    weights = [temporal_newton(problem, LearnerOptions(tolerance=1e-12), Record()) for problem in (on_gpu, here)]
     np.testing.assert_allclose(*weights, rtol=1e-6, atol=1e-6)
     assert as_it_should_stay(made, how)
 
@@ -213,7 +199,7 @@ def test_games_without_positions_change_nothing(tmp_path, folder, monkeypatch):
 def test_more_parameters_than_a_block_has_memory_for_are_refused(sample, folder, monkeypatch):
     device = paper(monkeypatch, folder, shared=16 * COLUMNS - 1)
     problem = problem_on(sample, "cross-entropy", 2, device)
-    with pytest.raises(InputError, match="--device gpu: 5 parameters, expected at most 4 on this card; choose --device cpu"):
+    with pytest.raises(InputError, match="--device gpu: 5 parameters, expected at most 4 on this GPU; choose --device cpu"):
         problem.loss(problem.start)
 
 
@@ -240,85 +226,14 @@ def test_a_dataset_with_other_weights_is_not_read_again(sample, folder, monkeypa
     np.testing.assert_allclose(found[1], expected[1], rtol=1e-6, atol=1e-7 * np.abs(expected[1]).max())
 
 
-def test_without_a_card_the_processors_serve_and_gpu_is_refused(monkeypatch, tmp_path):
-    monkeypatch.setitem(sys.modules, "cupy", None)
-    assert device_named("auto", 3) == Cpu(3) and device_named("cpu", 2) == Cpu(2)
-    with pytest.raises(InputError, match="--device gpu: CuPy is not installed; .* or choose --device cpu"):
-        device_named("gpu", 1)
-    for name, module in fake_gpu.cards(tmp_path, count=0).items():
-        monkeypatch.setitem(sys.modules, name, module)
-    with pytest.raises(InputError, match="no card is here"):
-        device_named("gpu", 1)
-
-    def broken() -> int:
-        raise RuntimeError("cudaErrorInsufficientDriver: driver\nmore")
-
-    sys.modules["cupy"].cuda.runtime.getDeviceCount = broken
-    with pytest.raises(InputError, match=r"no card can be used \(cudaErrorInsufficientDriver: driver\); or"):
-        device_named("gpu", 1)
-    assert device_named("auto", 1).name == "cpu (1 thread)"
-    for name, module in fake_gpu.cards(tmp_path).items():
-        monkeypatch.setitem(sys.modules, name, module)
-    sys.modules["cupy"].RawModule = lambda code, options: broken()
-    with pytest.raises(InputError, match=r"the card's kernels cannot be compiled \(cudaErrorInsufficientDriver: driver\); or"):
-        device_named("gpu", 1)
-
-
 @needs_compiler
-def test_auto_takes_a_card_and_says_its_name(folder, monkeypatch):
-    paper(monkeypatch, folder)
-    assert device_named("auto", 1).name == "gpu (Paper 1)"
-
-
-@needs_compiler
-def test_the_benchmark_of_cards_runs(folder, monkeypatch, small_pgn):
-    from tests.benchmarks import card as benchmark
+def test_the_benchmark_of_gpus_runs(folder, monkeypatch, small_pgn):
+    from tests.benchmarks import gpu as benchmark
 
     paper(monkeypatch, folder)
-    monkeypatch.setattr("tuner.bench.card.CHECKED", 2000)
-    monkeypatch.setattr("tuner.bench.card.COPIED", 1 << 20)
+    monkeypatch.setattr("tuner.bench.gpu.CHECKED", 2000)
+    monkeypatch.setattr("tuner.bench.gpu.COPIED", 1 << 20)
     monkeypatch.setattr(benchmark, "SAMPLES", small_pgn)
     found = {what: (measured, beside) for what, measured, _, _, beside in benchmark.main(6000)}
     assert float(found.pop(next(what for what in found if what.startswith("largest")))[0]) < 1e-6
     assert any("Newton fit" in what for what in found) and any("Paper 1" in what for what in found)
-
-
-def ptx_by_nvrtc(folder: Path) -> bytes:
-    """By the compiler that CuPy uses."""
-    found = importlib.util.find_spec("nvidia")  # a folder of each CUDA, or of each of its parts
-    files = [file for folder in (found.submodule_search_locations if found else ())
-             for file in sorted(Path(folder).glob("*/lib/libnvrtc.so*"))]
-    if not files:
-        pytest.skip("no NVRTC; pip install nvidia-cuda-nvrtc")
-    nvrtc, program = ctypes.CDLL(str(files[-1])), ctypes.c_void_p()
-    assert nvrtc.nvrtcCreateProgram(ctypes.byref(program), library.source().encode(), b"kernels.cu", 0, None, None) == 0
-    options = (ctypes.c_char_p * 2)(b"--gpu-architecture=compute_75", b"--std=c++17")
-    assert nvrtc.nvrtcCompileProgram(program, 2, options) == 0
-    size = ctypes.c_size_t()
-    nvrtc.nvrtcGetPTXSize(program, ctypes.byref(size))
-    text = ctypes.create_string_buffer(size.value)
-    nvrtc.nvrtcGetPTX(program, text)
-    return text.value
-
-
-def ptx_by_nvcc(folder: Path) -> bytes:
-    if tool("nvcc") is None:
-        pytest.skip("no nvcc; install the Debian package nvidia-cuda-toolkit")
-    (folder / "kernels.cu").write_text(library.source())
-    subprocess.run(["nvcc", "-ptx", "-arch=compute_75", "--std=c++17", "-o", folder / "kernels.ptx", folder / "kernels.cu"],
-                   check=True)
-    return (folder / "kernels.ptx").read_bytes()
-
-
-@pytest.mark.parametrize("compiled", [ptx_by_nvrtc, ptx_by_nvcc])
-def test_kernels_compile_for_a_card(tmp_path, compiled):
-    text = compiled(tmp_path)
-    assert all(f".entry {kernel}(".encode() in text for kernel in library.KERNELS)
-    # what a card does by itself: 64 bits in shared memory would be tried again until nobody came between
-    assert b"atom.shared.add.u32" in text and b"atom.shared.add.u64" not in text
-
-
-def test_what_is_asked_of_cupy_is_there():
-    cupy = pytest.importorskip("cupy", reason="no CuPy; pip install cupy-cuda13x")
-    names = (*fake_gpu.ON_CARD, "asarray", "asnumpy", "RawModule", "get_default_memory_pool")
-    assert [name for name in names if not hasattr(cupy, name)] == []

@@ -1,4 +1,4 @@
-"""What data can and cannot tell, planted and found again; ranks against NumPy's of the dense matrix."""
+"""Identifiability: planted null directions are found; ranks are those of NumPy for the dense matrix."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 
 from tests.tuner.support import PHASES, Sample, problem_of, write_sample
 from tuner.diagnostics.identifiability import identify
-from tuner.fit.null_space import find_gauge
+from tuner.fit.null_space import find_null_space
 from tuner.parameters.layout import Layout, Place
 
 LAYOUT = Layout((Place("material", "man", (), 0), Place("material", "king", (), 1), Place("table", "man", (2, 2), 2),
@@ -36,8 +36,8 @@ def sample(tmp_path_factory) -> Sample:
 def test_rank_and_null_directions(sample, stages, names):
     problem = problem_of(sample, stages)
     matrix = problem.gauss_newton(problem.start)
-    gauge = find_gauge(problem, matrix, LAYOUT.places)
-    found = identify(problem, matrix, gauge, LAYOUT, names)
+    null_space = find_null_space(problem, matrix, LAYOUT.places)
+    found = identify(problem, matrix, null_space, LAYOUT, names)
     assert found["free"] == stages * 14
     assert found["rank"] == np.linalg.matrix_rank(sample.design(stages))
     suffixes = [""] if stages == 1 else [" mg", " eg"]
@@ -61,8 +61,8 @@ def _scaled(matrix: np.ndarray) -> np.ndarray:
 
 def test_what_trades_against_a_mean_is_known_and_twins_are_not(sample):
     problem = problem_of(sample, 1)
-    gauge = find_gauge(problem, problem.gauss_newton(problem.start), LAYOUT.places)
-    loose = dict(zip([*LAYOUT.labels(), "intercept"], gauge.loose.tolist(), strict=True))
+    null_space = find_null_space(problem, problem.gauss_newton(problem.start), LAYOUT.places)
+    loose = dict(zip([*LAYOUT.labels(), "intercept"], null_space.loose.tolist(), strict=True))
     assert {name for name, is_loose in loose.items() if is_loose} == {"twin.a", "twin.b", "list.rare[2]"}
 
 
@@ -70,6 +70,6 @@ def test_effective_numbers_are_the_trace_of_the_smoother(sample):
     precision = np.full(14, 2e-6)
     problem = problem_of(sample, 1, precision=precision)
     matrix = problem.gauss_newton(problem.start)
-    gauge = find_gauge(problem, matrix, LAYOUT.places)
+    null_space = find_null_space(problem, matrix, LAYOUT.places)
     expected = np.trace(np.linalg.solve(matrix + np.diag(precision), matrix))
-    assert identify(problem, matrix, gauge, LAYOUT, ("all",))["effective"] == pytest.approx(expected, rel=1e-9)
+    assert identify(problem, matrix, null_space, LAYOUT, ("all",))["effective"] == pytest.approx(expected, rel=1e-9)

@@ -1,4 +1,4 @@
-"""All learners find the same optimum, which statsmodels and SciPy find too; and none goes astray."""
+"""All learners find the same optimum, which statsmodels and SciPy find too; and none diverges."""
 
 from __future__ import annotations
 
@@ -182,7 +182,7 @@ def test_separable_data_do_not_throw_a_learner(tmp_path, learner):
     assert problem_of(sample, 1).loss(found) < 1e-3 and found[0, 0] > 0
 
 
-def test_newton_leaves_alone_what_the_data_do_not_tell(tmp_path):
+def test_newton_does_not_move_what_the_data_do_not_identify(tmp_path):
     random = np.random.default_rng(10)
     x = random.integers(-2, 3, (200, 4)).astype(np.int8)
     x[:, 2], x[:, 3] = x[:, 0] + x[:, 1], 0
@@ -223,12 +223,12 @@ def test_solving_with_a_singular_matrix_solves_what_can_be_solved(size, rank):
     np.testing.assert_allclose(matrix @ solve(matrix, right), right, rtol=1e-6, atol=1e-9 * abs(matrix).max(initial=0))
 
 
-def test_held_out_games_of_a_large_dataset_are_looked_at_once(tmp_path, monkeypatch):
+def test_held_out_games_of_a_large_dataset_are_read_once(tmp_path, monkeypatch):
     sample, _ = random_sample(tmp_path / "data", seed=3, games=200, columns=4)
     problem = problem_of(sample)
-    for most, looked in ((1 << 30, 3), (0, 1)):
+    for most, passes in ((1 << 30, 3), (0, 1)):
         monkeypatch.setattr("tuner.fit.learners.base.IN_MEMORY", most)
         record = Record(held_out=problem)
         for step in range(3):
             record(np.full(problem.start.shape, float(step)), 1.0)
-        assert sum("held_out" in line for line in record.history) == looked
+        assert sum("held_out" in line for line in record.history) == passes

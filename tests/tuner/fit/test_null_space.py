@@ -1,19 +1,19 @@
-"""Directions that the data do not tell: as many as NumPy finds, and held so that no evaluation changes."""
+"""The null space: as many directions as NumPy finds, and fixed so that no evaluation changes."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.linalg import null_space
+from scipy import linalg
 
 from tests.tuner.support import PHASES, learn, problem_of, write_sample
 from tuner.datasets.ranges import ranges_of
-from tuner.fit.null_space import find_gauge, null_basis
+from tuner.fit.null_space import find_null_space, null_basis
 from tuner.fit.options import FitOptions
 from tuner.fit.setup import make_problem
 from tuner.parameters.layout import Layout, Place
 
-# a man is worth something wherever it stands, and more or less on each square; a list counts by rank what a table does
+# a man has a value, and more or less on each square; a list counts by rank what a table does
 PLACES = (Place("material", "man", (), 0), Place("material", "king", (), 1), Place("squares", "man", (3, 3), 2),
           Place("squares", "king", (3, 3), 11), Place("rank", "man", (4,), 20), Place("side", "tempo", (), 24))
 SQUARES = 9
@@ -35,12 +35,12 @@ def sample(tmp_path_factory):
         row[24] = random.choice([-1, 1])
     chance = 1 / (1 + np.exp(-0.5 * x[:, 0] - 0.1 * x[:, 2:11] @ np.arange(-4, 5)))
     outcome = np.where(random.random(n) < chance, 1.0, -1.0)
-    return write_sample(tmp_path_factory.mktemp("gauge") / "data", x, outcome, np.full(n // 10, 10),
+    return write_sample(tmp_path_factory.mktemp("null_space") / "data", x, outcome, np.full(n // 10, 10),
                         phase=random.integers(0, PHASES + 1, n), layout=Layout(PLACES))
 
 
-def gauge_of(problem, weights):
-    return find_gauge(problem, problem.gauss_newton(weights), PLACES)
+def null_space_of(problem, weights):
+    return find_null_space(problem, problem.gauss_newton(weights), PLACES)
 
 
 def start_weights(stages):
@@ -60,14 +60,14 @@ def means(sample, stages, weights):
 @pytest.mark.parametrize("stages", [1, 2])
 def test_there_are_as_many_directions_as_the_matrix_lacks_rank(sample, stages):
     problem = problem_of(sample, stages)
-    gauge = gauge_of(problem, np.zeros((stages, 26)))
+    null_space = null_space_of(problem, np.zeros((stages, 26)))
     design = sample.design(stages)
     # by stage: table of men, list of ranks, table of kings, the king that never counts by itself, a rank that never applies
-    assert gauge.dimension == design.shape[1] - np.linalg.matrix_rank(design)
-    assert gauge.dimension == stages * (1 + 3 + 1 + 1 + 1)
-    assert abs(design @ gauge.basis).max() < 1e-9
-    expected = null_space(design)
-    np.testing.assert_allclose(expected @ (expected.T @ gauge.basis), gauge.basis, atol=1e-9)
+    assert null_space.dimension == design.shape[1] - np.linalg.matrix_rank(design)
+    assert null_space.dimension == stages * (1 + 3 + 1 + 1 + 1)
+    assert abs(design @ null_space.basis).max() < 1e-9
+    expected = linalg.null_space(design)
+    np.testing.assert_allclose(expected @ (expected.T @ null_space.basis), null_space.basis, atol=1e-9)
 
 
 @pytest.mark.parametrize("stages", [1, 2])
@@ -76,13 +76,13 @@ def test_restoring_changes_no_evaluation_and_keeps_the_means_of_tables(sample, s
     problem = problem_of(sample, stages, start=start)
     weights, _ = learn(problem)
     random = np.random.default_rng(3)
-    gauge = gauge_of(problem, weights)
-    shifted = weights + (gauge.basis @ random.normal(0, 100, gauge.dimension)).reshape(weights.shape)
+    null_space = null_space_of(problem, weights)
+    shifted = weights + (null_space.basis @ random.normal(0, 100, null_space.dimension)).reshape(weights.shape)
     for given in (weights, shifted):
-        restored = gauge.restore(problem, given)
+        restored = null_space.restore(problem, given)
         design = sample.design(stages)
         np.testing.assert_allclose(design @ restored.ravel(), design @ given.ravel(), rtol=0, atol=1e-9)
-        np.testing.assert_allclose(restored, gauge.restore(problem, weights), atol=1e-6)
+        np.testing.assert_allclose(restored, null_space.restore(problem, weights), atol=1e-6)
     before, after = (means(sample, stages, w) for w in (start, restored))
     # the ranks' three directions against the table's rows are held by least change; their mean is part of it
     np.testing.assert_allclose(after, before, atol=1e-4)
@@ -94,16 +94,16 @@ def test_along_null_directions_lists_and_tables_change_least(sample):
     start = start_weights(1)
     problem = problem_of(sample, 1, start=start)
     weights, _ = learn(problem)
-    restored = gauge_of(problem, weights).restore(problem, weights)
+    restored = null_space_of(problem, weights).restore(problem, weights)
     used = abs(sample.coefficients).sum(axis=0)
     root = np.sqrt(np.concatenate([np.where([p.size > 1 for p in PLACES for _ in range(p.size)], used, 0), [0]]))
-    basis = null_space(sample.design(1))
+    basis = linalg.null_space(sample.design(1))
     step, *_ = np.linalg.lstsq(root[:, None] * basis, root * (weights - start)[0], rcond=None)
     listed = root > 0
     np.testing.assert_allclose(restored[0, listed], (weights[0] - basis @ step)[listed], atol=1e-4)
 
 
-def test_a_square_told_apart_in_few_positions_does_not_throw_the_rest_far_away(tmp_path):
+def test_a_square_identified_by_few_positions_does_not_move_the_rest_far(tmp_path):
     """Two tables that share one rare number: to hold their means by moving that number alone would take thousands."""
     random = np.random.default_rng(4)
     n = 4000
@@ -115,9 +115,9 @@ def test_a_square_told_apart_in_few_positions_does_not_throw_the_rest_far_away(t
     sample = write_sample(tmp_path / "data", x, outcome, np.full(n // 10, 10), layout=Layout(places))
     problem = problem_of(sample, 1, precision=1e-9)
     weights, _ = learn(problem)
-    gauge = find_gauge(problem, problem.gauss_newton(weights), places)
-    assert gauge.dimension == 1
-    assert abs(gauge.restore(problem, weights) - weights).max() < 1
+    null_space = find_null_space(problem, problem.gauss_newton(weights), places)
+    assert null_space.dimension == 1
+    assert abs(null_space.restore(problem, weights) - weights).max() < 1
 
 
 def test_restoring_keeps_within_bounds_and_still_changes_no_evaluation(sample):
@@ -127,12 +127,12 @@ def test_restoring_keeps_within_bounds_and_still_changes_no_evaluation(sample):
     low[0, 0], high[0, 0], low[1, 2], high[1, 20] = 0, free[0, 0] / 4, 10, 5
     problem = problem_of(sample, 2, start=start, low=low, high=high)
     weights, _ = learn(problem)
-    gauge = gauge_of(problem, weights)
-    restored = gauge.restore(problem, weights)
+    null_space = null_space_of(problem, weights)
+    restored = null_space.restore(problem, weights)
     assert (restored >= low).all() and (restored <= high).all()
     design = sample.design(2)
     np.testing.assert_allclose(design @ restored.ravel(), design @ weights.ravel(), rtol=0, atol=1e-9)
-    unbounded = gauge.restore(problem_of(sample, 2, start=start), weights)
+    unbounded = null_space.restore(problem_of(sample, 2, start=start), weights)
     assert (unbounded < low).any() or (unbounded > high).any()
 
 
@@ -141,10 +141,10 @@ def test_fixed_numbers_leave_no_direction_that_would_move_them(sample):
     free[0, 2:11] = False
     problem = problem_of(sample, 2, free=free, start=start_weights(2))
     weights, _ = learn(problem)
-    gauge = gauge_of(problem, weights)
+    null_space = null_space_of(problem, weights)
     dense = sample.design(2)[:, free.ravel()]
-    assert gauge.dimension == dense.shape[1] - np.linalg.matrix_rank(dense)
-    assert (gauge.restore(problem, weights)[~free] == problem.start[~free]).all()
+    assert null_space.dimension == dense.shape[1] - np.linalg.matrix_rank(dense)
+    assert (null_space.restore(problem, weights)[~free] == problem.start[~free]).all()
 
 
 @pytest.mark.parametrize(("size", "rank"), [(1, 1), (1, 0), (5, 5), (5, 2), (5, 0), (0, 0)])
@@ -162,8 +162,8 @@ def test_chess_material_tables_and_tempo_lack_the_rank_that_numpy_says(chess, un
     options = FitOptions(only=("material", "piece_square", "space.tempo"), intercept=False)
     games = np.arange(120)
     problem = make_problem(data, parameters, options, games, parameters.scale)
-    weights, _ = learn(problem, iterations=2)  # few games: at the optimum some positions would be certain, and tell nothing
-    gauge = find_gauge(problem, problem.gauss_newton(problem.start), engine.layout.places)
+    weights, _ = learn(problem, iterations=2)  # few games: at the optimum some positions would be certain, without information
+    null_space = find_null_space(problem, problem.gauss_newton(problem.start), engine.layout.places)
 
     low, high = ranges_of(data, games)[0]
     rows = np.repeat(np.arange(low, high), np.diff(data.row[low:high + 1]))
@@ -173,12 +173,12 @@ def test_chess_material_tables_and_tempo_lack_the_rank_that_numpy_says(chess, un
     chosen = parameters.mask(options.only)[0]
     dense = dense[:, chosen] if untapered else np.hstack([share * dense[:, chosen], (1 - share) * dense[:, chosen]])
     assert chosen.sum() == 390
-    # 16 squares where no pawn stands, five pieces against their tables, and the king's table
+    # 16 squares without pawns, five pieces against their tables, and the king's table
     lacking = dense.shape[1] - np.linalg.matrix_rank(dense)
     assert lacking >= (22 if untapered else 44)
-    assert gauge.dimension == lacking
+    assert null_space.dimension == lacking
 
-    restored = gauge.restore(problem, weights)
+    restored = null_space.restore(problem, weights)
     np.testing.assert_allclose(dense @ (restored - weights)[:, :-1][:, chosen].ravel(), 0, atol=1e-7)
     used = problem.shares @ problem.use[1]
     for place in engine.layout.places:

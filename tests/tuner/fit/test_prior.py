@@ -1,4 +1,4 @@
-"""The automatic prior: it finds the spread that weights were drawn with, and positions of a game count for what they tell."""
+"""The automatic prior: it finds the spread of the true weights, and weighs positions of a game by their information."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def test_only_free_weights_that_apply_enter_the_effect(tmp_path):
     assert design_effect(problem_of(sample, 1, free=False), zeros, problem.gauss_newton(zeros)) == 1.0
 
 
-def test_copies_of_positions_tell_nothing_new(tmp_path):
+def test_copies_of_positions_add_no_information(tmp_path):
     """Every position five times in its game: five times the effect, the same spread, the same weights."""
     (tmp_path / "once").mkdir()
     (tmp_path / "often").mkdir()

@@ -53,7 +53,7 @@ def weights(request):
 
 @pytest.fixture
 def small_blocks(monkeypatch):
-    """Passes that look at few positions at a time and give their memory back."""
+    """Passes that read few positions at a time and release their memory."""
     monkeypatch.setattr(sums, "BLOCK", 700)
     monkeypatch.setattr(module, "SMALL", 0)
     monkeypatch.setattr(blocks, "__defaults__", (700,))

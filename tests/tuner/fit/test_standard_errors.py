@@ -8,7 +8,7 @@ import statsmodels.api as sm
 from scipy.linalg import null_space
 
 from tests.tuner.support import SCALE, chances, flat_layout, learn, problem_of, random_coefficients, random_sample, write_sample
-from tuner.fit.null_space import find_gauge
+from tuner.fit.null_space import find_null_space
 from tuner.fit.standard_errors import standard_errors
 from tuner.parameters.layout import Layout, Place
 
@@ -22,9 +22,9 @@ def errors_of(problem, places, tolerance=1e-14):
     """Weights and their uncertainty at the optimum, restored as a fit restores them."""
     weights, _ = learn(problem, tolerance=tolerance)
     matrix = problem.gauss_newton(weights)
-    gauge = find_gauge(problem, matrix, places)
-    weights = gauge.restore(problem, weights)
-    return weights, standard_errors(problem, weights, matrix, gauge)
+    null_space = find_null_space(problem, matrix, places)
+    weights = null_space.restore(problem, weights)
+    return weights, standard_errors(problem, weights, matrix, null_space)
 
 
 def statsmodels_fit(sample, stages, **more):

@@ -8,7 +8,7 @@ import pytest
 from tests.tuner.support import LAYOUT, PHASES, SCALE, write_sample
 from tuner.fit.learners.base import LearnerOptions, Record
 from tuner.fit.learners.lbfgs import lbfgs
-from tuner.fit.null_space import find_gauge
+from tuner.fit.null_space import find_null_space
 from tuner.fit.options import FitOptions
 from tuner.fit.setup import make_problem
 from tuner.fit.temporal import LEARNERS, TemporalProblem, newton, standard_errors
@@ -16,8 +16,8 @@ from tuner.objectives.temporal import TemporalData, differences, errors
 from tuner.parameters.parameters import Parameters
 
 
-def walk(folder, trace: float, games: int = 60, seed: int = 3, loss: str = "mse", known: float = 0.0):
-    """Games whose counts wander and whose results follow them."""
+def walk(folder, lambda_: float, games: int = 60, seed: int = 3, loss: str = "mse", known: float = 0.0):
+    """Games whose counts are random walks and whose results depend on them."""
     rng = np.random.default_rng(seed)
     lengths, rows, outcomes, phases = rng.integers(3, 40, games), [], [], []
     truth = rng.normal(0, 60, LAYOUT.size)
@@ -34,14 +34,14 @@ def walk(folder, trace: float, games: int = 60, seed: int = 3, loss: str = "mse"
                            SCALE)
     n = int(lengths.sum())
     values = np.where(rng.random(n) < known, rng.choice([-1.0, 0.0, 1.0], n), np.nan)
-    decay = trace ** rng.integers(1, 4, n) if trace < 1 else np.ones(n)
+    decay = lambda_ ** rng.integers(1, 4, n) if lambda_ < 1 else np.ones(n)
     return sample, TemporalProblem(problem, TemporalData(decay, values))
 
 
 def errors_at(temporal, weights) -> np.ndarray:
     """Standard errors (stages, columns + 1)."""
-    gauge = find_gauge(temporal.problem, temporal.problem.gauss_newton(weights), LAYOUT.places)
-    return standard_errors(temporal, weights, gauge).standard_errors
+    null_space = find_null_space(temporal.problem, temporal.problem.gauss_newton(weights), LAYOUT.places)
+    return standard_errors(temporal, weights, null_space).standard_errors
 
 
 def plain_equation(sample, temporal, weights) -> np.ndarray:
@@ -57,9 +57,9 @@ def plain_equation(sample, temporal, weights) -> np.ndarray:
     return total / len(sample.outcome)
 
 
-@pytest.mark.parametrize("trace", [0.0, 0.7, 1.0])
-def test_the_equation_and_its_derivative(tmp_path, trace):
-    sample, temporal = walk(tmp_path, trace, games=20, known=0.1)
+@pytest.mark.parametrize("lambda_", [0.0, 0.7, 1.0])
+def test_the_equation_and_its_derivative(tmp_path, lambda_):
+    sample, temporal = walk(tmp_path, lambda_, games=20, known=0.1)
     rng = np.random.default_rng(1)
     weights = rng.normal(0, 40, temporal.problem.start.shape)
     found, _ = temporal.equation(weights, temporal.games)
@@ -81,9 +81,9 @@ def test_lambda_one_is_the_regression_by_squared_error(tmp_path):
     assert np.abs(temporal.equation(found, temporal.games)[0][temporal.problem.free.ravel()]).max() < 1e-10
 
 
-@pytest.mark.parametrize("trace", [0.0, 0.5, 0.9])
-def test_descent_by_td_reaches_the_solution(tmp_path, trace):
-    _, temporal = walk(tmp_path, trace, games=300)
+@pytest.mark.parametrize("lambda_", [0.0, 0.5, 0.9])
+def test_descent_by_td_reaches_the_solution(tmp_path, lambda_):
+    _, temporal = walk(tmp_path, lambda_, games=300)
     solved = newton(temporal, LearnerOptions(), Record())
     learned = LEARNERS["adam"](temporal, LearnerOptions(iterations=400, learning_rate=3.0, final_rate=1e-4), Record())
     chosen = temporal.problem.free
@@ -92,16 +92,16 @@ def test_descent_by_td_reaches_the_solution(tmp_path, trace):
 
 def test_lambda_changes_the_solution_and_its_errors(tmp_path):
     spread = {}
-    for trace in (0.7, 1.0):
-        _, temporal = walk(tmp_path / str(trace), trace, games=400)
+    for lambda_ in (0.7, 1.0):
+        _, temporal = walk(tmp_path / str(lambda_), lambda_, games=400)
         weights = newton(temporal, LearnerOptions(), Record())
-        spread[trace] = errors_at(temporal, weights)[:, :-1]
+        spread[lambda_] = errors_at(temporal, weights)[:, :-1]
     assert np.median(spread[0.7] / spread[1.0]) < 0.9  # METHODS C1: about 0.6 on real games
 
 
 def test_standard_errors_are_those_of_fits_to_other_games(tmp_path):
-    """The spread of solutions over samples of games against the errors that each fit tells."""
-    solutions, told = [], []
+    """The spread of solutions over samples of games, against the errors that each fit reports."""
+    solutions, reported = [], []
     for seed in range(60):
         _, temporal = walk(tmp_path / str(seed), 0.8, games=150, seed=1000)
         problem = temporal.problem
@@ -110,11 +110,11 @@ def test_standard_errors_are_those_of_fits_to_other_games(tmp_path):
         part = TemporalProblem(problem.on(drawn), temporal.extra)
         weights = newton(part, LearnerOptions(), Record())
         solutions.append(weights.ravel())
-        told.append(errors_at(part, weights).ravel())
+        reported.append(errors_at(part, weights).ravel())
         if seed == 0:
             whole = errors_at(temporal, newton(temporal, LearnerOptions(), Record())).ravel()
     free = problem.free.ravel()
     # without replacement 63 % of the games are drawn: the spread between such halves is that of n (1 - f) / f games
     factor = np.sqrt((1 - 0.632) / 0.632)
     ratio = np.std(solutions, axis=0)[free] / (whole[free] * factor)
-    assert 0.75 < np.median(ratio) < 1.3 and (np.median(told, axis=0)[free] > whole[free]).mean() > 0.9
+    assert 0.75 < np.median(ratio) < 1.3 and (np.median(reported, axis=0)[free] > whole[free]).mean() > 0.9

@@ -1,4 +1,4 @@
-"""What becomes of several files that are read into one dataset."""
+"""Several files read into one dataset."""
 
 from __future__ import annotations
 

@@ -94,8 +94,8 @@ def test_the_cuda_text_is_the_formula(objective, positions, tmp_path):
     (tmp_path / "loss.cpp").write_text("\n".join(lines))
     subprocess.run([COMPILER, "-O1", "-o", tmp_path / "loss", tmp_path / "loss.cpp"], check=True)
     mass = np.linspace(0.25, 2, len(positions[0]))
-    told = "\n".join(" ".join(map(repr, [SCALE, *map(float, line)])) for line in zip(*positions, mass, strict=True))
-    done = subprocess.run([tmp_path / "loss"], input=told, capture_output=True, text=True, check=True)
+    given = "\n".join(" ".join(map(repr, [SCALE, *map(float, line)])) for line in zip(*positions, mass, strict=True))
+    done = subprocess.run([tmp_path / "loss"], input=given, capture_output=True, text=True, check=True)
     found = np.array([line.split() for line in done.stdout.splitlines()], float)
     for column, formula in enumerate((objective.loss, objective.residual, objective.curvature)):
         np.testing.assert_allclose(found[:, column], mass * formula(SCALE, *positions), rtol=1e-9, atol=1e-14)

@@ -26,30 +26,31 @@ def game(rng, n=None, columns=4):
     return x, np.tanh(0.3 * x @ rng.normal(size=columns)), float(rng.choice([-1, 0, 1]))
 
 
-@pytest.mark.parametrize("trace", [0.0, 0.3, 0.7, 0.985, 1.0])
-def test_the_scan_is_the_double_sum_and_the_eligibility_trace(rng, trace):
+@pytest.mark.parametrize("lambda_", [0.0, 0.3, 0.7, 0.985, 1.0])
+def test_the_scan_is_the_double_sum_and_the_eligibility_trace(rng, lambda_):
     for _ in range(40):
         x, v, z = game(rng)
         n, d = len(v), differences(v, z)
-        c = errors(d, trace)
-        double_sum = [sum(trace ** (m - t) * d[m] for m in range(t, n)) for t in range(n)]
+        c = errors(d, lambda_)
+        double_sum = [sum(lambda_ ** (m - t) * d[m] for m in range(t, n)) for t in range(n)]
         assert np.abs(c - double_sum).max() < 1e-12
         jacobian = SCALE * (1 - v[:, None] ** 2) * x
         eligibility, backward = np.zeros(x.shape[1]), np.zeros(x.shape[1])
         for t in range(n):
-            eligibility = trace * eligibility + jacobian[t]
+            eligibility = lambda_ * eligibility + jacobian[t]
             backward += d[t] * eligibility
         assert np.abs(jacobian.T @ c - backward).max() < 1e-12
 
 
-@pytest.mark.parametrize("trace", [0.0, 0.6, 0.9])
-def test_the_error_is_the_lambda_return_less_the_value(rng, trace):
+@pytest.mark.parametrize("lambda_", [0.0, 0.6, 0.9])
+def test_the_error_is_the_lambda_return_less_the_value(rng, lambda_):
     for _ in range(20):
         _, v, z = game(rng)
-        n, c = len(v), errors(differences(v, z), trace)
+        n, c = len(v), errors(differences(v, z), lambda_)
         for t in range(n):
             steps = [v[t + m] if t + m < n else z for m in range(1, n - t + 1)]
-            found = (1 - trace) * sum(trace ** (m - 1) * steps[m - 1] for m in range(1, n - t)) + trace ** (n - t - 1) * z
+            found = ((1 - lambda_) * sum(lambda_ ** (m - 1) * steps[m - 1] for m in range(1, n - t))
+                     + lambda_ ** (n - t - 1) * z)
             assert abs(c[t] - (found - v[t])) < 1e-12
 
 
@@ -76,7 +77,7 @@ def test_positions_left_out_count_their_plies(rng):
     assert np.abs(whole[1::2] - own).max() < 1e-12  # every[2t + 1] is the ply whose difference is that of v[t]
 
 
-def test_the_trace_ends_where_it_decays_to_nothing(rng):
+def test_a_decay_of_zero_cuts_the_sum_off(rng):
     _, v, z = game(rng, 10)
     decay = np.full(10, 0.7)
     decay[4] = 0
@@ -94,7 +95,7 @@ def test_the_blunder_rule_never_adds(rng):
     assert (unpredicted_blunders(d, np.ones(len(d), bool)) == d).all()
 
 
-def test_e1_the_rule_looks_at_the_difference_that_it_masks():
+def test_e1_the_rule_tests_the_difference_that_it_masks():
     """The published loop tests d[i] before it is set, so that nothing is ever masked: it learns from the opponent's mistake."""
     v, z, predicted = np.array([0.0, 0.9, 0.5]), 1.0, np.array([False, True, False])
     faulty = np.zeros(3)
@@ -125,7 +126,7 @@ def test_e2_weights_change_after_all_derivatives_are_measured():
 
 
 def test_f1_lambda_zero_is_the_next_value_and_one_the_result():
-    v, z = np.array([0.2, 0.6, 0.7]), -1.0  # looked ever better and was lost
+    v, z = np.array([0.2, 0.6, 0.7]), -1.0  # values rose, but the game was lost
     d = differences(v, z)
     swapped = {0.0: errors(d, 1.0)[0], 1.0: errors(d, 0.0)[0]}
     assert errors(d, 0.0)[0] > 0 > swapped[0.0]

@@ -1,4 +1,4 @@
-"""What games teach: against the plain formulas, on games that the search has played."""
+"""Errors of the backups against the plain formulas, on games that the search played."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tuner.engine.coefficients import coefficients_of
 from tuner.engine.leaves import known_values
 from tuner.engine.loading import load_engine
 from tuner.objectives.temporal import differences, errors
-from tuner.selfplay.backups import BACKUPS, Lesson
+from tuner.selfplay.backups import BACKUPS, BackupInput
 from tuner.selfplay.play import Plan, play_episode
 
 DEPTH, SEED = 2, 3
@@ -32,51 +32,51 @@ def episodes(classic, n: int, plan: Plan = USUAL, harvest: tuple[int, int | None
     return [play_episode(engine.game, searcher, plan, number, SEED, engine.game.start(), **more) for number in range(n)]
 
 
-def lesson_of(classic, episode, trace: float = 0.7, **more) -> Lesson:
+def input_of(classic, episode, lambda_: float = 0.7, **more) -> BackupInput:
     engine, parameters = classic
     known = known_values(episode.scores, episode.wins, engine.evaluate(episode.leaves, parameters))
-    return Lesson(episode, known, parameters.scale, trace, **more)
+    return BackupInput(episode, known, parameters.scale, lambda_, **more)
 
 
 def test_leaves_evaluate_to_the_score_of_the_search_or_the_game_is_over_there(classic):
     engine, parameters = classic
     ended = []
     for episode in episodes(classic, 12):
-        lesson = lesson_of(classic, episode)
+        given = input_of(classic, episode)
         static = engine.evaluate(episode.leaves, parameters)
-        unknown = np.isnan(lesson.known)
+        unknown = np.isnan(given.known)
         assert (static[unknown] == episode.scores[unknown]).all()
-        for leaf, known in zip(episode.leaves[~unknown], lesson.known[~unknown], strict=True):
+        for leaf, known in zip(episode.leaves[~unknown], given.known[~unknown], strict=True):
             result = engine.game.result([leaf])
             assert result == known or known == 0 and result is None  # a draw by repetition needs the positions before
             ended.append(known)
-        assert (np.abs(lesson.known[episode.wins != 0]) == 1).all()
+        assert (np.abs(given.known[episode.wins != 0]) == 1).all()
     assert set(ended) > {0.0} and len(ended) > 3
 
 
 @pytest.mark.parametrize("backup", ["td", "td-leaf"])
-@pytest.mark.parametrize("trace", [0.0, 0.7, 1.0])
-def test_td_is_the_scan_over_all_plies(classic, backup, trace):
+@pytest.mark.parametrize("lambda_", [0.0, 0.7, 1.0])
+def test_td_is_the_scan_over_all_plies(classic, backup, lambda_):
     engine, parameters = classic
     for episode in episodes(classic, 5):
-        lesson = lesson_of(classic, episode, trace)
+        given = input_of(classic, episode, lambda_)
         positions = BACKUPS[backup].positions(episode)
         values = np.tanh(parameters.scale * engine.evaluate(positions, parameters))
-        c = BACKUPS[backup].errors(lesson, values)
-        known = np.isnan(lesson.known) if backup == "td-leaf" else np.ones(len(values), bool)
-        whole = np.where(known, values, lesson.known) if backup == "td-leaf" else values
-        wanted = errors(differences(whole, episode.outcome), trace)
+        c = BACKUPS[backup].errors(given, values)
+        known = np.isnan(given.known) if backup == "td-leaf" else np.ones(len(values), bool)
+        whole = np.where(known, values, given.known) if backup == "td-leaf" else values
+        wanted = errors(differences(whole, episode.outcome), lambda_)
         assert np.abs(c - wanted)[known].max(initial=0) < 1e-12 and not c[~known].any()
-        if trace == 1.0 and episode.outcome is not None:
+        if lambda_ == 1.0 and episode.outcome is not None:
             assert np.abs(c - (episode.outcome - values))[known].max(initial=0) < 1e-12
 
 
-def test_nothing_is_learnt_across_a_move_that_was_not_the_searchs(classic):
+def test_nothing_is_learned_across_a_random_move(classic):
     _, parameters = classic
     for episode in episodes(classic, 6, Plan(Limits(depth=1), 4, explore=0.2)):
         assert episode.explored.any()
         values = np.linspace(-0.5, 0.5, len(episode.ply)) ** 3
-        c = BACKUPS["td"].errors(lesson_of(classic, episode), values)
+        c = BACKUPS["td"].errors(input_of(classic, episode), values)
         assert (c[episode.explored] == 0).all()
         first = int(np.argmax(episode.explored))
         if first:
@@ -91,12 +91,12 @@ def test_against_somebody_else_only_own_moves_count_and_blunders_may_be_left_out
     opponent = RandomPlayer(engine.game)
     for first in (0, 1):
         for episode in episodes(classic, 3, opponent=opponent, first=first):
-            assert (np.diff(episode.ply) == 2).all() and (episode.ply % 2 == first).all() and episode.seat == first
+            assert (np.diff(episode.ply) == 2).all() and (episode.ply % 2 == first).all() and episode.side == first
             values = np.tanh(parameters.scale * engine.evaluate(episode.positions, parameters))
             own = 1 - 2 * first
-            learnt = own * BACKUPS["td"].errors(lesson_of(classic, episode, 0.0), values)
-            masked = own * BACKUPS["td"].errors(lesson_of(classic, episode, 0.0, blunders=False), values)
-            assert (masked <= learnt).all() and (masked[episode.predicted] == learnt[episode.predicted]).all()
+            learned = own * BACKUPS["td"].errors(input_of(classic, episode, 0.0), values)
+            masked = own * BACKUPS["td"].errors(input_of(classic, episode, 0.0, blunders=False), values)
+            assert (masked <= learned).all() and (masked[episode.predicted] == learned[episode.predicted]).all()
             assert (masked[~episode.predicted] <= 0).all() and not episode.predicted.all()
 
 
@@ -130,14 +130,14 @@ def test_rootstrap_moves_towards_the_search_and_with_lambda_one_towards_the_resu
     backup, noisy = BACKUPS["rootstrap"], 0
     for episode in episodes(classic, 4, harvest=(1, 1)):
         assert (episode.tree.positions == episode.positions).all()  # the root of each search is what was kept
-        lesson = lesson_of(classic, episode, 0.0)
+        given = input_of(classic, episode, 0.0)
         values = np.tanh(parameters.scale * engine.evaluate(episode.positions, parameters))
-        searched = np.where(np.isnan(lesson.known), np.tanh(parameters.scale * episode.scores), lesson.known)
-        assert np.abs(backup.errors(lesson, values) - (searched - values)).max() < 1e-12
+        searched = np.where(np.isnan(given.known), np.tanh(parameters.scale * episode.scores), given.known)
+        assert np.abs(backup.errors(given, values) - (searched - values)).max() < 1e-12
         if episode.outcome is not None:
-            c = backup.errors(lesson._replace(trace=1.0), values)
+            c = backup.errors(given._replace(lambda_=1.0), values)
             assert np.abs(c - (episode.outcome - values)).max() < 1e-12
-        gated = backup.errors(lesson._replace(gated=True), values)
+        gated = backup.errors(given._replace(gated=True), values)
         assert not gated[~episode.tree.quiet].any()
         noisy += (~episode.tree.quiet).sum()
     assert noisy > 10
@@ -150,7 +150,7 @@ def test_treestrap_moves_only_values_outside_of_proven_bounds_which_plain_minima
     for episode in episodes(classic, 1, Plan(Limits(depth=DEPTH), 8, plies=14), harvest=(300, None)):
         tree = episode.tree
         values = np.tanh(parameters.scale * engine.evaluate(tree.positions, parameters))
-        c = BACKUPS["treestrap"].errors(lesson_of(classic, episode), values)
+        c = BACKUPS["treestrap"].errors(input_of(classic, episode), values)
         low, high = (np.where(np.isinf(b), np.sign(b), np.tanh(parameters.scale * b)) for b in (tree.low, tree.high))
         inside = (values >= low) & (values <= high)
         assert not c[inside].any()
@@ -169,9 +169,9 @@ def test_a_broken_off_game_ends_with_its_last_value_unless_it_counts_as_drawn(cl
     episode = episodes(classic, 1, Plan(Limits(depth=1), 4, plies=20))[0]
     assert episode.outcome is None and len(episode.moves) == 20
     values = np.linspace(0, 0.5, len(episode.ply))
-    assert BACKUPS["td"].errors(lesson_of(classic, episode), values)[-1] == 0
+    assert BACKUPS["td"].errors(input_of(classic, episode), values)[-1] == 0
     drawn = replace(episode, outcome=0)
-    assert BACKUPS["td"].errors(lesson_of(classic, drawn), values)[-1] == -values[-1]
+    assert BACKUPS["td"].errors(input_of(classic, drawn), values)[-1] == -values[-1]
 
 
 def test_sums_over_rows_are_matrix_products_and_the_gradient_of_the_evaluation(classic):

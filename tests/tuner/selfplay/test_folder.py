@@ -1,4 +1,4 @@
-"""The folder of self-play: what is damaged is told before anything is changed, and nothing of value is cut off."""
+"""The folder of self-play: damage is reported before anything is changed, and nothing of value is lost."""
 
 from __future__ import annotations
 
@@ -54,18 +54,18 @@ def changed(**changes):
 CHECKPOINTS = [
     (changed(weights=None), "it lacks weights"), (changed(state__first=None), "it lacks state.first"),
     (changed(sizes=None), "it lacks sizes"), (changed(kept_batches=None), "it lacks kept_batches"),
-    (changed(weights=lambda w: w * np.nan), "weights holds what is no number"),
-    (changed(average=lambda w: w.astype(np.complex128)), "average holds what is no number"),
-    (changed(average=lambda w: w.astype(np.float32)), "average holds what is no number"),
-    (changed(state__second=lambda w: w.astype("U9")), "state.second holds what is no number"),
-    (changed(state__second=lambda w: -w - 1), "state.second holds what is no number"),
+    (changed(weights=lambda w: w * np.nan), "expected numbers in weights"),
+    (changed(average=lambda w: w.astype(np.complex128)), "expected numbers in average"),
+    (changed(average=lambda w: w.astype(np.float32)), "expected numbers in average"),
+    (changed(state__second=lambda w: w.astype("U9")), "expected numbers in state.second"),
+    (changed(state__second=lambda w: -w - 1), "expected numbers in state.second"),
     (changed(weights=lambda w: w[:, :-1]), "weights has shape (2, 614), expected (2, 615)"),
     (changed(state__first=lambda w: w[None]), "state.first has shape (1, 2, 615)"),
     (changed(kept=np.zeros(0)), "kept has shape (0,)"), (changed(batches=np.array([3])), "batches has shape (1,)"),
-    (changed(batches=np.array(-1)), "batches holds what is no count"),
-    (changed(batches=np.array(3.0)), "batches holds what is no count"),
-    (changed(batches=np.array(2**62)), "speaks of 4,611,686,018,427,387,904 batches, history.jsonl of 3"),
-    (changed(batches=np.array(2)), "speaks of 2 batches"), (changed(sizes=lambda s: -s), "sizes holds what is no count"),
+    (changed(batches=np.array(-1)), "expected counts in batches"),
+    (changed(batches=np.array(3.0)), "expected counts in batches"),
+    (changed(batches=np.array(2**62)), "has 4,611,686,018,427,387,904 batches, history.jsonl has 3"),
+    (changed(batches=np.array(2)), "has 2 batches"), (changed(sizes=lambda s: -s), "expected counts in sizes"),
     (changed(sizes=lambda s: s + 1), "history.jsonl: has "), (changed(sizes=lambda s: s[:2]), "sizes has shape (2,)"),
     (changed(kept=lambda k: k[-1:], kept_batches=lambda b: b[-1:]), "it lacks the weights after 0 batches"),
     (changed(kept=lambda k: k[:1], kept_batches=lambda b: b[:1]), "it lacks the weights after 2 batches"),
@@ -84,7 +84,7 @@ def test_a_checkpoint_of_something_else_is_refused(run, change, said):
 
 def test_a_missing_checkpoint_does_not_begin_anew(run):
     (run / "checkpoint.npz").unlink()
-    assert_refused(run, "checkpoint.npz: is missing, but games were played; put it back")
+    assert_refused(run, "checkpoint.npz: is missing, but games were played; restore it")
 
 
 @pytest.mark.parametrize("line", [b"[1]", b"null", b"{}", b"\xff\x00", b"[" * 9999, b"9" * 5000, b'{"batch":1}',
@@ -106,7 +106,7 @@ def test_files_that_are_shorter_than_the_checkpoint_says_are_refused(run, name):
     (run / name).write_bytes((run / name).read_bytes()[:-9])
     assert_refused(run, f"{name}: has ")
     (run / name).unlink()
-    assert_refused(run, f"{name}: has 0 bytes, checkpoint.npz says ")
+    assert_refused(run, f"{name}: has 0 bytes, expected ")
     (run / name).mkdir()
     assert_refused(run, f"{name}: ")
 
@@ -118,7 +118,7 @@ def test_a_checkpoint_that_ends_within_a_line_is_refused(run):
 
 @pytest.mark.parametrize("batches", [1, 2])
 def test_what_goes_beyond_an_old_checkpoint_is_kept_beside_unless_a_kill_explains_it(run, batches):
-    """Of one batch more there may be any part; with two more lines, somebody put an older checkpoint back."""
+    """Any part of one more batch may exist; two more lines mean that an older checkpoint was restored."""
     before = contents(run)
     done("selfplay", "--resume", run, "--games", 12 + 4 * batches)
     after = contents(run)
@@ -130,7 +130,7 @@ def test_what_goes_beyond_an_old_checkpoint_is_kept_beside_unless_a_kill_explain
     else:
         assert kept == {f"{name}.damaged-1": after[name][len(before[name]):]
                         for name in ("history.jsonl", "games.pgn", "games.keys")}
-        assert ran.err.count("bytes beyond what checkpoint.npz says are now in") == 3
+        assert ran.err.count("bytes beyond the length in checkpoint.npz to") == 3
     for name in ("history.jsonl", "games.pgn", "games.keys"):
         assert (run / name).read_bytes() == before[name]
 

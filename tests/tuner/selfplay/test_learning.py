@@ -25,13 +25,13 @@ def mates_at_once(params: str | Path, seed: int) -> bool:
 
 
 def test_sixty_games_teach_the_mate_with_a_rook(tmp_path):
-    learnt = 0
+    learned = 0
     for seed in range(1, 11):
         settings = Settings("material", 60, DEPTH, random_plies=0, openings=ROOK_MATE, explore=0.3, plies=12, truncated="draw",
                             rate=10.0, batch=1, lag=0, method="td-leaf", seed=seed)
         new_run(settings, tmp_path / str(seed), 1, None, "tuner selfplay", Display())
-        learnt += mates_at_once(tmp_path / str(seed) / "params.yaml", seed)
-    assert learnt >= 9
+        learned += mates_at_once(tmp_path / str(seed) / "params.yaml", seed)
+    assert learned >= 9
     assert sum(mates_at_once("material", seed) for seed in range(10)) <= 3
 
 

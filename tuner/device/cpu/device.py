@@ -1,4 +1,4 @@
-"""Passes by the CPU: compiled, on threads, over data that need not fit into memory."""
+"""Passes on the CPU: compiled, on threads, over data that may be larger than memory."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tuner.parallel import in_order
 
 @dataclass(frozen=True)
 class Cpu:
-    """Some threads; sums are the same to the bit for any number of them."""
+    """The CPU with some threads; sums are bit for bit the same for any number of threads."""
 
     workers: int = 1
 
@@ -61,7 +61,7 @@ class Cpu:
         """See `Device`."""
         def terms_of(piece: np.ndarray) -> tuple[int, np.ndarray]:
             base, terms = position_terms(model, weights, piece)
-            if model.objective.widths:  # by evaluation and by width: the rows of second derivatives become products of first ones
+            if model.objective.widths:  # products of first derivatives in place of second derivatives, by evaluation and width
                 terms[1], terms[3], terms[4] = terms[0]**2, terms[0] * terms[2], terms[2]**2
             else:
                 terms[1] = terms[0]**2

@@ -1,13 +1,12 @@
 """Passes over a dataset: loss and gradient, the Gauss-Newton matrix, scores of games, finite differences.
 
-The phase takes few values, so a pass keeps one row of weights per phase (`table`) in place of one per stage: a nonzero
-then costs one multiplication, whatever the number of stages. Likewise it collects one gradient or matrix per phase and
-spreads them over the stages at the end. Column `columns` is the intercept: an advantage of the first player that is
-not part of the evaluation. Where there is one more column, it is the width of a draw (see
-`tuner.objectives.ordered`), which every position counts once.
+The phase takes few values, so a pass keeps one row of weights per phase (`table`) instead of one per stage: a nonzero
+then costs one multiplication, whatever the number of stages. Likewise it sums one gradient or matrix per phase and
+distributes them over the stages at the end. Column `columns` is the intercept: an advantage of the first player that is
+not part of the evaluation. One more column, if present, is the width of a draw (see `tuner.objectives.ordered`), with
+coefficient 1 in every position.
 
-`ranges` (m, 2) int64 are the positions to visit. Only one row of the sparse matrix is looked at at a time; no dense
-copy is made.
+`ranges` (m, 2) int64 are the positions to visit. Passes read one row of the sparse matrix at a time and make no dense copy.
 """
 
 from __future__ import annotations
@@ -31,14 +30,14 @@ from tuner.datasets.array_types import (
 from tuner.objectives.base import BLOCK, SIGNATURE, WIDTH_SIGNATURE
 from tuner.unit import entry, inner
 
-# unsigned places: a signed one is tested for being negative at every access
+# unsigned indices: Numba tests a signed index for negative values at every access
 ZERO, ONE, TWO, THREE, FOUR = (np.uint64(n) for n in range(5))
 
 
 @jit.intrinsic(types.int64, (types.boolean, types.int64),
                lambda builder, values: builder.select(values[0], values[1], values[1].type(0)))
 def when(condition, number):
-    """The number, or zero."""
+    """Return the number if the condition holds, else zero."""
     return number if condition else 0
 
 
@@ -48,18 +47,18 @@ call_draws = jit.address_call(types.float64, WIDTH_SIGNATURE.args)
 
 @jit.intrinsic(types.CPointer(types.float64), (vector_type,), lambda builder, values: builder.extract_value(values[0], 4))
 def numbers_at(array):
-    """Address of a float64 array."""
+    """Return the address of a float64 array."""
     return array
 
 
 @inner(types.void(index_type, count_type, row_type, phase_type, outcome_type, outcome_type, matrix_type, types.int64,
                   types.int64, types.int64, vector_type, vector_type, vector_type))
 def _forward(index, count, row, phase, outcome, weight, table, last, begin, n, evaluation, outcomes, weights):
-    """Evaluations with the intercept in column `last`, outcomes and weights of the n positions from `begin` on."""
+    """Compute evaluations, with the intercept in column `last`, and copy outcomes and weights of n positions from `begin` on."""
     for i in range(n):
         position = begin + i
         line = table[phase[position]]
-        # four sums, because one would wait for each addition before it starts the next
+        # four sums: a single one would wait for each addition before starting the next
         k, end = np.uint64(row[position]), np.uint64(row[position + 1])
         a, b, c, d = line[last], 0.0, 0.0, 0.0
         while k + FOUR <= end:
@@ -68,8 +67,8 @@ def _forward(index, count, row, phase, outcome, weight, table, last, begin, n, e
             c += line[index[k + TWO]] * count[k + TWO]
             d += line[index[k + THREE]] * count[k + THREE]
             k += FOUR
-        # up to three are left: three are taken, some of them zero times, because the processor would guess the number
-        # wrongly more often than not
+        # up to three are left: always three are added, some multiplied by zero, because the CPU would mispredict a branch
+        # on their number more often than not
         left = end - k
         if k + THREE <= np.uint64(len(index)):
             x, y, z = np.int64(count[k]), np.int64(count[k + ONE]), np.int64(count[k + TWO])
@@ -87,7 +86,7 @@ def _forward(index, count, row, phase, outcome, weight, table, last, begin, n, e
 
 @inner(types.void(index_type, count_type, types.uint64, types.uint64, types.float64, vector_type), forceinline=True)
 def _scatter(index, count, k, end, error, line):
-    """Add error * count to the columns of nonzeros k:end; as in `_forward`, the last three are always taken."""
+    """Add error * count to the columns of nonzeros k:end; as in `_forward`, the last three without branches."""
     while k + FOUR <= end:
         line[index[k]] += error * count[k]
         line[index[k + ONE]] += error * count[k + ONE]
@@ -109,8 +108,8 @@ def _scatter(index, count, k, end, error, line):
 @inner(types.float64(phase_type, matrix_type, types.int64, types.int64, types.int64, types.int64, types.float64, vector_type,
                      vector_type, vector_type, matrix_type))
 def _objective(phase, table, last, begin, n, objective, scale, evaluation, outcomes, weights, draw):
-    """Sum of weight * loss of n positions; `evaluation` is replaced by residuals. `draw` (4, BLOCK) gets the derivatives by
-    the width, and the second ones by evaluation, both, and width; without widths only the second of these."""
+    """Return the sum of weight * loss of n positions and replace `evaluation` by residuals. The rows of `draw` (4, BLOCK) get
+    the derivative by the width, then the second derivatives by evaluation, by both and by width; without widths only row 1."""
     width, curvature, cross, bend = draw[0], draw[1], draw[2], draw[3]
     if table.shape[1] == last + 1:
         return call_objective(objective, n, scale, numbers_at(evaluation), numbers_at(outcomes), numbers_at(weights),
@@ -124,7 +123,7 @@ def _objective(phase, table, last, begin, n, objective, scale, evaluation, outco
 @entry(types.float64(index_type, count_type, row_type, phase_type, outcome_type, outcome_type, matrix_type, types.int64,
                      ranges_type, types.int64, types.float64, matrix_type))
 def loss_gradient(index, count, row, phase, outcome, weight, table, last, ranges, objective, scale, gradient):
-    """Sum of weight * loss over the ranges; the gradient per phase, in the shape of `table`, is added to `gradient`."""
+    """Return the sum of weight * loss over the ranges; add the gradient per phase, in the shape of `table`, to `gradient`."""
     residual, outcomes, weights, draw = np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK), np.empty((4, BLOCK))
     loss, three = 0.0, table.shape[1] > last + 1
     for r in range(len(ranges)):
@@ -146,8 +145,8 @@ def loss_gradient(index, count, row, phase, outcome, weight, table, last, ranges
 @entry(types.float64(index_type, count_type, row_type, phase_type, outcome_type, outcome_type, matrix_type, types.int64,
                      ranges_type, types.int64, types.float64, types.int64, matrix_type))
 def position_terms(index, count, row, phase, outcome, weight, table, last, ranges, objective, scale, base, terms):
-    """Sum of weight * loss; what the objective says of position i goes to column i - base of `terms`: the residual, the
-    curvature, and with widths the derivative by the width, and the second ones by both and by the width."""
+    """Return the sum of weight * loss; column i - base of `terms` gets the derivatives for position i: the residual, the
+    curvature, and with widths the derivative by the width and the second derivatives by both and by the width."""
     residual, outcomes, weights, draw = np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK), np.empty((4, BLOCK))
     loss, three = 0.0, table.shape[1] > last + 1
     for r in range(len(ranges)):
@@ -165,10 +164,10 @@ def position_terms(index, count, row, phase, outcome, weight, table, last, range
 
 @entry(types.void(index_type, count_type, row_type, order_type, types.int64, matrix_type, types.int64, matrix_type))
 def gram(index, count, row, order, base, terms, last, matrix):
-    """Add sum of curvature * x x' over the positions base + order to `matrix`, in the shape of the columns; with widths their
+    """Add the sum of curvature * x x' over the positions base + order to `matrix` (columns, columns); with widths their
     second derivatives too. `terms` are those of `position_terms`.
 
-    Only the half with the earlier nonzero of a row as first index is filled: add the transpose, less the diagonal.
+    Only one triangle is filled, with a row's earlier nonzero as first index: add the transpose, minus the diagonal.
     """
     three, curvature = matrix.shape[0] > last + 1, terms[1]
     places, values = np.empty(last + 1, np.uint64), np.empty(last + 1)
@@ -197,9 +196,9 @@ def gram(index, count, row, order, base, terms, last, matrix):
                   types.int64, types.int64, cube_type))
 def range_scores(index, count, row, phase, ranges, place, base, terms, last, phases, scores):
     """Add the sum of residual * coefficients of each range r to scores[place[r]] of (n, stages, columns + 1 or 2). `terms`
-    are those of `position_terms`; without widths only the residuals are needed.
+    are those of `position_terms`; without widths only the residuals are used.
 
-    Stage 0 gets phase / phases of it, stage 1 the rest; with one stage all of it.
+    Stage 0 gets the share phase / phases, stage 1 the rest; a single stage gets everything.
     """
     stages, three, residual = scores.shape[1], scores.shape[2] > last + 1, terms[0]
     for r in range(len(ranges)):
@@ -221,7 +220,7 @@ def range_scores(index, count, row, phase, ranges, place, base, terms, last, pha
 @entry(types.void(index_type, count_type, row_type, phase_type, outcome_type, outcome_type, matrix_type, ranges_type,
                   vector_type))
 def evaluations(index, count, row, phase, outcome, weight, table, ranges, out):
-    """Evaluations of the positions of the ranges, one after the other."""
+    """Write the evaluations of the positions of the ranges to `out`, one after the other."""
     values, outcomes, weights = np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK)
     done = 0
     for r in range(len(ranges)):

@@ -1,7 +1,7 @@
-"""Sums of u u' over many vectors u of which most numbers are zero, such as the scores of games.
+"""Sums of u u' over many sparse vectors u, such as the scores of games.
 
-Columns that many vectors have are multiplied as dense matrices. The others are few in each vector: their products are added
-one row of the sum after the other, so that the row stays in the processor's cache.
+Columns that are nonzero in many vectors are multiplied as dense matrices. Each vector has few of the others: their products
+are added one row of the sum after the other, so that the row stays in the CPU's cache.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ from numba.core import types
 from tuner.datasets.array_types import matrix_type, order_type, ranges_type, vector_type
 from tuner.unit import entry
 
-FREQUENT = 0.2  # of the vectors: a dense product does some twenty times as many steps a second
+FREQUENT = 0.2  # share of the vectors: a dense product does about twenty times as many steps a second
 
 
 def order_of(vectors: np.ndarray, chosen: np.ndarray) -> tuple[np.ndarray, int]:
-    """The chosen columns of vectors (n, d), the most frequent first, and how many of them are frequent."""
+    """Return the chosen columns of vectors (n, d), most frequent first, and how many of them are frequent."""
     share = np.count_nonzero(vectors[:, chosen], axis=0) / max(1, len(vectors))
     return chosen[np.argsort(-share, kind="stable")], int((share > FREQUENT).sum())
 
 
 def products(batches: Iterable[np.ndarray], order: np.ndarray, dense: int) -> np.ndarray:
-    """(k, k) the sum over vectors (n, d) of all batches, columns in this order, of which the first are dense: right on and
-    below the diagonal, to be put together by `assembled`."""
+    """Return the sum (k, k) over the vectors (n, d) of all batches, columns in this order, the first `dense` of them as dense
+    matrices. Valid on and below the diagonal; `assembled` makes it symmetric."""
     k = len(order)
     sums = np.zeros((k, k))
     for vectors in batches:
@@ -38,7 +38,7 @@ def products(batches: Iterable[np.ndarray], order: np.ndarray, dense: int) -> np
 
 
 def assembled(sums: np.ndarray, order: np.ndarray, chosen: np.ndarray) -> np.ndarray:
-    """(k, k) the whole sum in the order of the chosen columns, which ascend."""
+    """Return the full sum (k, k) in the order of the chosen columns, which ascend."""
     place = np.searchsorted(chosen, order)
     found = np.empty_like(sums)
     found[np.ix_(place, place)] = np.tril(sums) + np.tril(sums, -1).T
@@ -47,10 +47,10 @@ def assembled(sums: np.ndarray, order: np.ndarray, chosen: np.ndarray) -> np.nda
 
 @entry(types.void(matrix_type, order_type, types.int64, matrix_type, vector_type, ranges_type, ranges_type, matrix_type))
 def _add_products(vectors, order, dense, frequent, value, places, cursors, sums):
-    """Fill `frequent` (n, dense) and add to the rows of `sums` (k, k) behind those, up to the diagonal.
+    """Fill `frequent` (n, dense) and add to the other rows of `sums` (k, k), up to the diagonal.
 
-    Room: `value` and `places` for n (k - dense) nonzeros, their columns and, by column, their vectors; zeros in `cursors`,
-    where the vectors begin and the columns.
+    Work space for n (k - dense) nonzeros: `value`; `places`, their columns and, sorted by column, their vectors; `cursors`,
+    zeros, the starts of vectors and of columns.
     """
     n, k = len(vectors), len(order)
     found = 0
@@ -72,7 +72,7 @@ def _add_products(vectors, order, dense, frequent, value, places, cursors, sums)
             j = places[0, at]
             places[1, cursors[1, j]] = i
             cursors[1, j] += 1
-    # column by column: a vector's nonzeros are met in their order, and those before have been met
+    # column by column: the nonzeros of a vector come in order, so that all earlier ones are done
     begin, done = 0, cursors[0].copy()
     for j in range(dense, k):
         for q in range(begin, cursors[1, j]):

@@ -1,4 +1,4 @@
-"""Sums over positions and over games on CPU threads, by what a pass finds of each position."""
+"""Sums over positions and over games on CPU threads, from the terms that a pass computes for each position."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from tuner.device.cpu.products import assembled, order_of, products
 from tuner.device.model import Model
 from tuner.parallel import in_order
 
-GROUPS = 256  # of games whose scores are in memory together
-PORTIONS = 8  # of the groups: each has sums of its own
-LARGER = 4  # pieces for a matrix: each has sums of the matrix's size
+GROUPS = 256  # groups of games whose scores are in memory together
+PORTIONS = 8  # of the groups, each with its own sums
+LARGER = 4  # times the size of a piece, for matrices: each piece has its own sums
 
-# of a piece of ranges: its first position, and for those that it spans what `tuner.device.cpu.kernels.position_terms` gives
+# from a piece of ranges to its first position and `tuner.device.cpu.kernels.position_terms` of the positions that it spans
 TermsOf = Callable[[np.ndarray], tuple[int, np.ndarray]]
 
 
 def watched(results: Iterator[Any], model: Model, ranges: np.ndarray, size: int = BLOCK) -> Iterator[Any]:
-    """Results for the pieces, of some size, of ranges; after each, memory is given back and the progress told."""
+    """Yield the results for the pieces, of some size, of ranges; after each, release memory and report progress."""
     done, total = 0, int((ranges[:, 1] - ranges[:, 0]).sum())
     for result in results:
         yield result
@@ -34,7 +34,7 @@ def watched(results: Iterator[Any], model: Model, ranges: np.ndarray, size: int 
 
 def score_products(model: Model, shape: tuple[int, int], terms_of: TermsOf, chosen: np.ndarray,
                    workers: int) -> tuple[np.ndarray, int]:
-    """As `Device.score_products` has them, of scores as for `game_scores`."""
+    """Return what `Device.score_products` describes, from the scores of `game_scores`."""
     groups = len(model.groups[0])
     order, dense = order_of(next(game_scores(model, shape, terms_of, 0, min(GROUPS, groups))), chosen)
     sums = over_games(model, shape, terms_of, lambda batches: products(batches, order, dense), workers)
@@ -43,7 +43,7 @@ def score_products(model: Model, shape: tuple[int, int], terms_of: TermsOf, chos
 
 def over_games(model: Model, shape: tuple[int, int], terms_of: TermsOf,
                function: Callable[[Iterator[np.ndarray]], np.ndarray], workers: int) -> np.ndarray:
-    """The sum of function(batches of scores), as `game_scores` gives them, over portions of the groups of games."""
+    """Return the sum of function(batches of scores from `game_scores`) over portions of the groups of games."""
     groups = len(model.groups[0])
     edges = np.linspace(0, groups, max(1, min(PORTIONS, groups // GROUPS)) + 1).astype(np.int64).tolist()
     results = in_order(lambda part: function(game_scores(model, shape, terms_of, *part)), pairwise(edges), workers)
@@ -58,13 +58,13 @@ def over_games(model: Model, shape: tuple[int, int], terms_of: TermsOf,
 
 def game_scores(model: Model, shape: tuple[int, int], terms_of: TermsOf, low: int,
                 high: int) -> Iterator[np.ndarray]:
-    """Sums of residual * x of each game (or group of games with one identity), for groups low to high, some at a time: (n, d),
-    for weights of this shape. `terms_of` is told of whole games; the residuals are row 0."""
+    """Yield sums (n, d) of residual * x of each game, or group of games with one identity, for groups low to high, some at a
+    time and for weights of this shape. `terms_of` is called with whole games; row 0 has the residuals."""
     group, by_group = model.groups[1], model.by_group
     for begin in range(low, high, GROUPS):
         end = min(begin + GROUPS, high)
         members = by_group[np.searchsorted(group, begin, sorter=by_group):np.searchsorted(group, end, sorter=by_group)]
-        members = np.sort(members)  # in the order of the file, so that neighbours are read together
+        members = np.sort(members)  # in the order of the file, so that adjacent games are read together
         games, scores = whole_games(model.data, model.games[members]), np.zeros((end - begin, *shape))
         for some in together(games):
             add_scores(model, terms_of, np.ascontiguousarray(games[some]), group[members[some]] - begin, scores)
@@ -73,7 +73,7 @@ def game_scores(model: Model, shape: tuple[int, int], terms_of: TermsOf, low: in
 
 def add_scores(model: Model, terms_of: TermsOf, games: np.ndarray, place: np.ndarray,
                scores: np.ndarray) -> None:
-    """Add to scores[place] (of (n, stages, width)) those of some games, which are read at once."""
+    """Add the scores of some games, which are read together, to scores[place] of (n, stages, width)."""
     data = model.data
     prefetch(data, games)
     base, terms = terms_of(games)
@@ -83,13 +83,13 @@ def add_scores(model: Model, terms_of: TermsOf, games: np.ndarray, place: np.nda
 
 
 def evaluations(model: Model, weights: np.ndarray, ranges: np.ndarray, workers: int) -> np.ndarray:
-    """Evaluations in centipawns, first player's view, of the positions of some ranges, one after the other."""
+    """Return the evaluations (n,) of the positions of some ranges in centipawns, first player's view."""
     found = in_order(lambda piece: evaluated(model, weights, piece), ahead(model.data, ranges), workers)
     return np.concatenate([np.zeros(0), *watched(found, model, ranges)])
 
 
 def evaluated(model: Model, weights: np.ndarray, piece: np.ndarray) -> np.ndarray:
-    """Evaluations of the positions of a piece of ranges, one after the other."""
+    """Return the evaluations (n,) of the positions of a piece of ranges."""
     out = np.empty(int((piece[:, 1] - piece[:, 0]).sum()))
     table = np.ascontiguousarray(model.table(weights)[:, :model.data.columns + 1])
     kernels.evaluations(*model.arrays, table, np.ascontiguousarray(piece), out)
@@ -97,7 +97,7 @@ def evaluated(model: Model, weights: np.ndarray, piece: np.ndarray) -> np.ndarra
 
 
 def position_terms(model: Model, weights: np.ndarray, piece: np.ndarray) -> tuple[int, np.ndarray]:
-    """`TermsOf` the objective."""
+    """Return the first position of a piece, and the derivatives of the objective for the positions that it spans."""
     base, size = int(piece[0, 0]), int(piece[-1, 1] - piece[0, 0])
     terms = np.zeros((5 if model.objective.widths else 2, size))
     kernels.position_terms(*model.arrays, model.table(weights), model.data.columns, piece, model.objective.block.address(),
@@ -107,8 +107,8 @@ def position_terms(model: Model, weights: np.ndarray, piece: np.ndarray) -> tupl
 
 def second_moments(model: Model, shape: tuple[int, int], terms_of: TermsOf,
                    ranges: np.ndarray, workers: int = 1, pieces: Iterable[np.ndarray] | None = None) -> np.ndarray:
-    """(d, d) the sum of curvature * x x' over ranges of positions, for weights of this shape. The curvatures are row 1 of
-    `terms_of`. Pieces of some other size can be given."""
+    """Return the sum (d, d) of curvature * x x' over ranges of positions, for weights of this shape. Row 1 of `terms_of` has
+    the curvatures. `pieces` may split the ranges differently."""
     stages, width = shape
     pairs = [(a, b) for a in range(stages) for b in range(a, stages)]
     sums = np.zeros((len(pairs), width, width))

@@ -1,4 +1,4 @@
-"""TD(lambda) by the processors: whole games, some thousands of positions at a time, on threads."""
+"""TD(lambda) on the CPU: whole games, some thousands of positions at a time, on threads."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from tuner.device.model import Model
 from tuner.objectives.temporal import TemporalData
 from tuner.parallel import in_order
 
-SMALLER = BLOCK // 8  # positions for a matrix: there is one for each thread
+SMALLER = BLOCK // 8  # positions of a piece, for matrices: each thread has its own sum
 
 
 class State(NamedTuple):
-    """Values, slopes and errors (n,) of the positions from `base` on; zero for those that are in no game looked at."""
+    """Values, slopes and errors (n,) of the positions from `base` on; zero outside the chosen games."""
 
     base: int
     values: np.ndarray
@@ -95,6 +95,6 @@ class CpuTemporal:
 
 
 def _terms(state: State) -> tuple[int, np.ndarray]:
-    """As `tuner.device.cpu.kernels.position_terms` has them: residuals c v', and their squares for curvatures."""
+    """Return terms like those of `tuner.device.cpu.kernels.position_terms`: residuals c v', and their squares as curvatures."""
     residual = state.c * state.slopes
     return state.base, np.stack([residual, residual**2])

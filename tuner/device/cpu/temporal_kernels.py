@@ -1,7 +1,7 @@
 """Passes over whole games for TD(lambda): the reverse scan, and the matrix of its derivatives.
 
-Positions of a game follow each other; `decay` (n,) is lambda to the power of the plies to the next one. `slope` (n,) is
-dv/de, zero where a value is known. j_t = slope_t x_t is the derivative of a value, x_t the coefficients by stage.
+The positions of a game are in order; `decay` (n,) is lambda to the power of the plies to the next one. `slope` (n,) is
+dv/de, zero if the value is known. j_t = slope_t x_t is the derivative of a value, x_t the coefficients by stage.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from tuner.unit import entry, inner
 
 @entry(types.void(ranges_type, vector_type, outcome_type, vector_type, vector_type))
 def scan(ranges, values, outcome, decay, c):
-    """c_t = v_{t+1} - v_t + decay_t c_{t+1} for the positions of each range; behind the last stands the outcome."""
+    """Compute c_t = v_{t+1} - v_t + decay_t c_{t+1} for the positions of each range; the outcome follows the last value."""
     for r in range(len(ranges)):
         if ranges[r, 0] == ranges[r, 1]:
             continue
@@ -54,9 +54,9 @@ def _add_row(index, count, row, phase, t, phases, factor, y, stages):
 @entry(types.void(index_type, count_type, row_type, phase_type, ranges_type, vector_type, vector_type, vector_type,
                   types.int64, types.int64, matrix_type))
 def lambda_gram(index, count, row, phase, ranges, slope, decay, curvature, phases, stages, matrix):
-    """Add sum of j_t y_t' + curvature_t x_t x_t' to `matrix` (d, d), with y_t = j_t - j_{t+1} + decay_t y_{t+1}.
+    """Add the sum of j_t y_t' + curvature_t x_t x_t' to `matrix` (d, d), with y_t = j_t - j_{t+1} + decay_t y_{t+1}.
 
-    That is minus the derivative of sum of c_t j_t with respect to the weights (Bradtke and Barto 1996, for c linear).
+    That is minus the derivative of the sum of c_t j_t with respect to the weights (Bradtke and Barto 1996, for c linear).
     """
     size = matrix.shape[0]
     width = size // stages

@@ -1,9 +1,9 @@
 """Passes by finite differences of the compiled evaluation: weights are moved one at a time, and positions evaluated again.
 
-What is not linear in the weights is in such a gradient, as nothing else is in it that a search would not see. A forward
-difference of step h is (f(w + h) - f(w)) / h (Homan 2000), with the bias h f'' / 2 (Taylor); a central one is
-(f(w + h) - f(w - h)) / 2h (Coulom 2019), with h^2 f''' / 6. f is the loss of a position, or its value under TD(lambda).
-Where the second derivative of a fit is needed, it is that of Gauss and Newton, with differences of the evaluation as rows.
+Such a gradient covers evaluations that are not linear in the weights: it differentiates what a search would compute. A
+forward difference of step h is (f(w + h) - f(w)) / h (Homan 2000), with bias h f'' / 2 (Taylor); a central one is
+(f(w + h) - f(w - h)) / 2h (Coulom 2019), with bias h^2 f''' / 6. f is the loss of a position, or its value under TD(lambda).
+Second derivatives are those of Gauss and Newton, with differences of the evaluation as rows.
 """
 
 from __future__ import annotations
@@ -105,6 +105,6 @@ class Differences(Cpu):
 
 
 def by_differences(evaluator: Evaluator, positions: np.ndarray, step: float, central: bool, workers: int = 1) -> Differences:
-    """A device that moves weights by `step` centipawns. `positions` (n, words) are those of the dataset that is passed over."""
+    """Return a device that moves weights by `step` centipawns. `positions` (n, words) are those of the dataset."""
     moves = Moves(evaluator=evaluator, positions=positions, step=step, central=central, workers=workers)
     return Differences(workers=workers, moves=moves)

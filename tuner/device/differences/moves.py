@@ -1,4 +1,4 @@
-"""Positions evaluated again with one weight moved at a time, and derivatives by these moves."""
+"""Evaluate positions with one weight moved at a time, and derivatives from these moves."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tuner.device.cpu.sums import watched
 from tuner.device.model import Model
 from tuner.parallel import in_order
 
-PIECE = 1 << 12  # positions at once: some hundred moved weights each
+PIECE = 1 << 12  # positions at a time, with some hundred moved weights each
 Function = Callable[[np.ndarray, np.ndarray], np.ndarray]  # evaluations (m,), and which of the positions each is of
 
 
@@ -21,15 +21,15 @@ class Evaluator(Protocol):
     """A compiled evaluation in double precision, see `tuner.engine.engine.Engine`."""
 
     def values(self, positions: np.ndarray, weights: np.ndarray) -> np.ndarray:
-        """(n,) centipawns, first player's view, of positions (n, words) with weights (stages, columns)."""
+        """Return evaluations (n,) of positions (n, words) in centipawns, first player's view, by weights (stages, columns)."""
 
     def changes(self, positions: np.ndarray, index: np.ndarray, ends: np.ndarray, weights: np.ndarray, step: float) -> np.ndarray:
-        """(k, stages, 2) changes of the evaluation where the weight of column index[k] moves by the step, up and down."""
+        """Return the changes (k, stages, 2) of the evaluation if the weight of column index[k] moves up or down by the step."""
 
 
 class Moved(NamedTuple):
-    """Some positions with weights moved. `place` (n,) in the dataset, `evaluation` (n,) in centipawns; the m moves: `of` which
-    of the n positions, `weight` which of the flat weights, and the evaluation's changes `up` and `down`."""
+    """Positions with weights moved: `place` (n,) in the dataset and `evaluation` (n,) in centipawns. For each of the m moves,
+    `of` is the index of the position, `weight` the flat weight, `up` and `down` the changes of the evaluation."""
 
     place: np.ndarray
     evaluation: np.ndarray
@@ -42,7 +42,7 @@ class Moved(NamedTuple):
 @dataclass(frozen=True, kw_only=True)
 class Moves:
     """Differences of `step` centipawns, `central` or forward, of a compiled evaluation. `positions` (n, words) are those of the
-    dataset that is passed over."""
+    dataset."""
 
     evaluator: Evaluator
     positions: np.ndarray
@@ -51,7 +51,7 @@ class Moves:
     workers: int
 
     def moved(self, model: Model, weights: np.ndarray, piece: np.ndarray) -> Moved:
-        """The positions of some ranges with each free weight moved that applies to them; the intercept too."""
+        """Return the positions of some ranges with each free weight that applies to them moved, and the intercept."""
         data, (stages, width) = model.data, weights.shape
         columns = width - 1
         place, evaluation = self.evaluated(model, weights, piece)
@@ -71,7 +71,7 @@ class Moves:
                      weight, both[:, 0], both[:, 1])
 
     def derivatives(self, moved: Moved, function: Function) -> np.ndarray:
-        """(m,) of a function of the evaluation, by each weight moved."""
+        """Return the derivatives (m,) of a function of the evaluation by each moved weight."""
         here = moved.evaluation[moved.of]
         above = function(here + moved.up, moved.of)
         if self.central:
@@ -79,14 +79,14 @@ class Moves:
         return (above - function(moved.evaluation, np.arange(len(moved.place)))[moved.of]) / self.step
 
     def rows(self, moved: Moved, size: int):
-        """The derivatives of the evaluation by the flat weights, as a sparse matrix (n, size)."""
+        """Return the derivatives of the evaluation by the flat weights, as a sparse matrix (n, size)."""
         from scipy.sparse import csr_array
 
         return csr_array((self.derivatives(moved, lambda evaluation, of: evaluation), (moved.of, moved.weight)),
                          shape=(len(moved.place), size))
 
     def over_games(self, model: Model, games: np.ndarray, work: Callable[[np.ndarray], object]) -> Iterator:
-        """work(some whole games (g, 2)) for all of them, in their order."""
+        """Yield work(some whole games (g, 2)) for all games, in order."""
         def pieces() -> Iterator[np.ndarray]:
             for some in together(games, PIECE):
                 piece = np.ascontiguousarray(games[some])
@@ -96,7 +96,7 @@ class Moves:
         return watched(in_order(work, pieces(), self.workers), model, games, PIECE)
 
     def scores(self, weights: np.ndarray, piece: np.ndarray, factors: np.ndarray, moved: Moved) -> np.ndarray:
-        """(games of the piece, d) the sums of factor * derivative of the evaluation over the positions of each game."""
+        """Return the sums (games of the piece, d) of factor * derivative of the evaluation over the positions of each game."""
         from scipy.sparse import csr_array
 
         sizes = piece[:, 1] - piece[:, 0]
@@ -105,7 +105,7 @@ class Moves:
         return (game @ self.rows(moved, weights.size)).toarray()
 
     def grouped(self, model: Model, weights: np.ndarray, parts: Iterator[np.ndarray]) -> np.ndarray:
-        """(groups, d) sums of games of one group, from those of all games in their order."""
+        """Return the sums (groups, d) over the games of each group, from the sums of all games in order."""
         names, group = model.groups
         found, done = np.zeros((len(names), weights.size)), 0
         for part in parts:
@@ -114,7 +114,7 @@ class Moves:
         return found
 
     def evaluated(self, model: Model, weights: np.ndarray, piece: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Places and evaluations, with the intercept, of the positions of some ranges."""
+        """Return the indices, and evaluations with the intercept, of the positions of some ranges."""
         sizes = piece[:, 1] - piece[:, 0]
         place = np.repeat(piece[:, 1] - np.cumsum(sizes), sizes) + np.arange(sizes.sum())
         intercept = weights[:, -1] @ model.shares[:, model.data.phase[place]]

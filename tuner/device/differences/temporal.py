@@ -14,8 +14,8 @@ from tuner.objectives.temporal import TemporalData
 
 
 class State(NamedTuple):
-    """Some whole games with weights moved: of each position its value, its error c, and whether its value is the
-    evaluation's."""
+    """Whole games with weights moved: for each position its value, its error c, and whether the value comes from the
+    evaluation."""
 
     moved: Moved
     values: np.ndarray
@@ -46,7 +46,7 @@ class TemporalDifferences:
         return found, squares
 
     def matrix(self, weights: np.ndarray, games: np.ndarray, exact: bool) -> np.ndarray:
-        """See `TemporalPasses`; of the second derivatives it has that of tanh, not those of the evaluation."""
+        """See `TemporalPasses`; includes the second derivative of tanh, not those of the evaluation."""
         scale = self.model.scale
 
         def work(piece: np.ndarray) -> np.ndarray:
@@ -99,11 +99,11 @@ class TemporalDifferences:
         return State(moved, values, c, np.isnan(known))
 
     def _slopes(self, state: State) -> np.ndarray:
-        """(m,) dv/dw of each move, by differences of the value itself."""
+        """Return dv/dw (m,) of each move, by differences of the value itself."""
         return self.moves.derivatives(state.moved, lambda evaluation, of: np.tanh(self.model.scale * evaluation))
 
     def _rows(self, state: State, size: int):
-        """dv/dw as a sparse matrix (n, size), zero where a value is known."""
+        """Return dv/dw as a sparse matrix (n, size), zero if a value is known."""
         rows = self.moves.rows(state.moved, size)
         slope = np.where(state.own, self.model.scale * (1 - state.values**2), 0.0)
         return rows.multiply(slope[:, None]).tocsr()

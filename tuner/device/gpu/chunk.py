@@ -1,4 +1,4 @@
-"""Some whole games on a card, their positions in the order of their phases, and which of them are chosen."""
+"""A chunk: whole games on a GPU, their positions sorted by phase, and which of them a pass visits."""
 
 from __future__ import annotations
 
@@ -11,31 +11,31 @@ import numpy as np
 from tuner.datasets.rows import Rows
 from tuner.device.gpu.library import THREADS, Library
 
-EIGHT = 8  # nonzeros that are read at once
-FEW = 16  # times as many positions in a chunk: then those chosen are named one by one
+EIGHT = 8  # nonzeros read at once
+FEW = 16  # a chunk with this many times the chosen positions: those are listed one by one
 
 
 @dataclass
 class Chunk:
-    """Positions first to last of a dataset on a card. Place p of `at` is position first + origin[p], and
-    place[origin[p]] = p; both int32. The rows of `at` are filled up to whole eights, in which its `row` counts."""
+    """Positions first to last of a dataset on a GPU. Entry p of `at` is position first + origin[p], and place[origin[p]] = p;
+    both int32. The rows of `at` are padded to multiples of eight; its `row` counts in eights."""
 
     first: int
     last: int
     at: Rows
     origin: Any
     place: Any
-    extra: Any = None  # what somebody else knows of its positions
+    extra: Any = None  # data of its positions, of whoever uses the chunk
 
     @property
     def rows(self) -> tuple[Any, Any, Any]:
-        """What kernels call ROWS."""
+        """The arguments that the kernels call ROWS."""
         return self.at[:3]
 
 
 class Chosen(NamedTuple):
-    """Places (n,) int32 of positions in their chunk, ascending; tiles (t, 3) int32 of them: begin, end, phase; both on the card.
-    Those of phase f are ends[f]:ends[f + 1]. No column has a larger sum of absolute counts over a tile than `largest`."""
+    """Entries (n,) int32 of chosen positions in their chunk, ascending, and their tiles (t, 3) int32: begin, end, phase; both on
+    the GPU. Phase f has entries ends[f]:ends[f + 1]. `largest` bounds a column's sum of absolute counts over a tile."""
 
     order: Any
     tiles: Any
@@ -44,16 +44,16 @@ class Chosen(NamedTuple):
 
 
 def arranged(library: Library, given: Rows, base: int, columns: int, first: int = 0) -> Chunk:
-    """A chunk of positions that are on the card in a dataset's order; `base` is their first number of `row`."""
+    """Return a chunk of positions that are on the GPU in the dataset's order; `base` is the first entry of their `row`."""
     arrays, n = library.arrays, len(given.phase)
-    # no two keys are alike, so that the order is the same in every run
+    # keys are distinct, so that the order is the same in every run
     origin = arrays.argsort(given.phase.astype(np.int64) * n + arrays.arange(n, dtype=np.int64)).astype(np.int32)
     place = arrays.empty(n, np.int32)
     place[origin] = arrays.arange(n, dtype=np.int32)
     eights = (given.row[1:] - given.row[:-1] + EIGHT - 1) // EIGHT
     row = arrays.zeros(n + 1, np.int32)
     row[1:] = arrays.cumsum(eights[origin]).astype(np.int32)
-    size = EIGHT * max(1, int(row[-1]))  # one is read where a row has none
+    size = EIGHT * max(1, int(row[-1]))  # kernels read one eight even if a row is empty
     index, count = arrays.empty(size, np.uint16), arrays.empty(size, np.int8)
     library.launch("arrange", -(-n // (THREADS // 32)), given.index, given.count, given.row, np.int64(base), origin, n,
                    max(1, columns), row, index, count)
@@ -62,7 +62,7 @@ def arranged(library: Library, given: Rows, base: int, columns: int, first: int 
 
 
 def choose(library: Library, chunk: Chunk, ranges: np.ndarray, starts: np.ndarray, columns: int) -> Chosen:
-    """The positions of some ranges, which do not overlap; `starts` (phases + 2,) are the first places of each phase."""
+    """Return the positions of some ranges, which do not overlap; `starts` (phases + 2,) are the first entries of each phase."""
     arrays = library.arrays
     low, high = np.clip(ranges, chunk.first, chunk.last).T - chunk.first
     low, high = low[low < high], high[low < high]
@@ -72,7 +72,7 @@ def choose(library: Library, chunk: Chunk, ranges: np.ndarray, starts: np.ndarra
         order = arrays.sort(chunk.place[library.put(offsets, np.int64)])
     else:
         marks = arrays.zeros(len(chunk.origin) + 1, np.int32)
-        marks[library.put(low, np.int64)] += 1  # ranges begin, and end, in different places: none is lost
+        marks[library.put(low, np.int64)] += 1  # all starts differ, and all ends: no mark is lost
         marks[library.put(high, np.int64)] -= 1
         order = arrays.flatnonzero((arrays.cumsum(marks[:-1]) > 0)[chunk.origin]).astype(np.int32)
     ends = arrays.asnumpy(arrays.searchsorted(order, library.put(starts, np.int32)))
@@ -82,7 +82,7 @@ def choose(library: Library, chunk: Chunk, ranges: np.ndarray, starts: np.ndarra
 
 
 def _tiles(ends: np.ndarray) -> np.ndarray:
-    """(t, 3): begin, end, phase of at most THREADS positions of one phase."""
+    """Return begin, end and phase (t, 3) of tiles of at most THREADS positions of one phase."""
     found = []
     for phase, (low, high) in enumerate(pairwise(ends)):
         begin = np.arange(low, high, THREADS)

@@ -1,6 +1,6 @@
-"""A dataset on a card, in chunks: packed rows go there as they are and are put in order.
+"""A dataset on a GPU, in chunks: packed rows are copied there and sorted there.
 
-Data that have room stay; others go through two buffers, one of which is filled while the card works on what was in the other.
+Data that fit stay resident; others are streamed through two buffers, one being filled while the GPU works on the other.
 """
 
 from __future__ import annotations
@@ -18,37 +18,37 @@ from tuner.device.gpu.chunk import Chosen, Chunk, arranged, choose
 from tuner.device.gpu.library import SHARED_BYTES, Library
 from tuner.parallel import available_cpus, in_order
 
-STAYING, PASSING = 1 << 23, 1 << 22  # positions of a chunk that stays on the card, or goes through a buffer
-NONZEROS = 1 << 30  # of a chunk; more of any of these only where a single game has them
-ROOM = 0.6  # of the card's free memory, for data that stay
-KEPT = 4  # times all positions may be chosen before choices are forgotten
-COPIED = 1 << 22  # numbers that a processor copies at once
+RESIDENT, STREAMED = 1 << 23, 1 << 22  # positions of a chunk that stays on the GPU, or goes through a buffer
+NONZEROS = 1 << 30  # of a chunk; only a single game may have more of any of these
+ROOM = 0.6  # share of the GPU's free memory, for resident data
+KEPT = 4  # choices are kept for up to this many times all positions
+COPIED = 1 << 22  # numbers that a thread copies at once
 
 
 @dataclass
 class Chunks:
-    """The last dataset that a card was given, as chunks."""
+    """The dataset that the GPU works on, as chunks."""
 
     library: Library
     data: Dataset | None = None
-    heaviest: float = 1.0  # of its positions' weights
+    heaviest: float = 1.0  # largest weight of its positions
     _resident: list[Chunk] | None = None
     _buffers: list[_Buffer] = field(default_factory=list)
     _chosen: dict[tuple[int, int], tuple[np.ndarray, Chosen]] = field(default_factory=dict)
 
-    def know(self, data: Dataset) -> None:
-        """Forget the last dataset for another one; of one that differs in its weights only, nothing else is read again."""
+    def hold(self, data: Dataset) -> None:
+        """Replace the dataset; if only its weights differ, only they are read again."""
         if data is self.data:
             return
         if SHARED_BYTES * data.columns > self.library.shared:
             most = self.library.shared // SHARED_BYTES
-            raise InputError(f"--device gpu: {data.columns:,} parameters, expected at most {most:,} on this card; "
+            raise InputError(f"--device gpu: {data.columns:,} parameters, expected at most {most:,} on this GPU; "
                              "choose --device cpu")
         alike = self.data is not None and data.index is self.data.index and data.outcome is self.data.outcome
         if not alike:
             self._resident, self._buffers = None, []
             self._chosen.clear()
-            self.library.arrays.get_default_memory_pool().free_all_blocks()  # or the next would find no room
+            self.library.arrays.get_default_memory_pool().free_all_blocks()  # or there would be no memory for the next
         elif self._resident is not None:
             for chunk in self._resident:
                 weight = self.library.arrays.asarray(data.weight[chunk.first:chunk.last])
@@ -56,14 +56,14 @@ class Chunks:
         self.data, self.heaviest = data, float(data.weight.max(initial=1.0))
 
     def with_positions(self, data: Dataset, phases: int, ranges: np.ndarray) -> Iterator[tuple[Chunk, Chosen]]:
-        """The chunks of a dataset in which there are positions of some ranges, which do not overlap, and these."""
-        self.know(data)
+        """Yield the chunks of a dataset that hold positions of some ranges, which do not overlap, and these positions."""
+        self.hold(data)
         for chunk in self._chunks(data, ranges):
             if _touched(ranges, chunk.first, chunk.last):
                 yield chunk, self._choice(chunk, phases, ranges)
 
     def _choice(self, chunk: Chunk, phases: int, ranges: np.ndarray) -> Chosen:
-        key = (id(ranges), chunk.first)  # of ranges that are kept beside it: no others can have that number
+        key = (id(ranges), chunk.first)  # the ranges are kept with the choice: no other array gets their id
         if key not in self._chosen:
             kept = sum(len(chosen.order) for _, chosen in self._chosen.values())
             while self._chosen and kept > KEPT * self.data.positions:
@@ -76,12 +76,12 @@ class Chunks:
     def _chunks(self, data: Dataset, ranges: np.ndarray) -> Iterator[Chunk]:
         if self._resident is None:
             free, _ = self.library.arrays.cuda.runtime.memGetInfo()
-            # a position's nonzeros, some four more to fill up an eight, 21 bytes of its own, and choices that are kept
+            # a position's nonzeros, about four more as padding, 21 bytes of its own, and the choices that are kept
             if self._buffers or 3 * len(data.index) + 50 * data.positions >= ROOM * free:
                 yield from self._streamed(data, ranges)
                 return
             self._resident = []
-            for a, b in bounds(data, STAYING):
+            for a, b in bounds(data, RESIDENT):
                 parts = data.rows(a, b)
                 host = [np.empty(len(part), part.dtype) for part in parts]
                 read(data, a, b, host)
@@ -91,8 +91,8 @@ class Chunks:
         yield from self._resident
 
     def _streamed(self, data: Dataset, ranges: np.ndarray) -> Iterator[Chunk]:
-        """A chunk is copied while the card works on the one before."""
-        cuda, whole = self.library.arrays.cuda, bounds(data, PASSING)
+        """Yield chunks; one is copied while the GPU works on the one before."""
+        cuda, whole = self.library.arrays.cuda, bounds(data, STREAMED)
         copying, done = cuda.Stream(non_blocking=True), []
         self._buffers = self._buffers or [_Buffer(self.library, data, whole) for _ in range(2)]
         wanted = [(a, b) for a, b in whole if _touched(ranges, a, b)]
@@ -109,25 +109,25 @@ class Chunks:
 
 
 class _Buffer:
-    """Room for the largest chunk, on the card and in memory that the card can read by itself."""
+    """Device and pinned host buffers for the largest chunk."""
 
     def __init__(self, library: Library, data: Dataset, whole: list[tuple[int, int]]) -> None:
         sizes = [max(len(part) for part in parts) for parts in zip(*(data.rows(a, b) for a, b in whole), strict=True)]
         kinds = [part.dtype for part in data.rows(*whole[0])]
         self._host = [library.pinned(size, kind) for size, kind in zip(sizes, kinds, strict=True)]
-        self._card = [library.arrays.empty(size, kind) for size, kind in zip(sizes, kinds, strict=True)]
+        self._on_gpu = [library.arrays.empty(size, kind) for size, kind in zip(sizes, kinds, strict=True)]
 
     def filled(self, data: Dataset, a: int, b: int, stream: Any) -> Rows:
         sizes = [len(part) for part in data.rows(a, b)]
         read(data, a, b, [host[:size] for host, size in zip(self._host, sizes, strict=True)])
-        views = [card[:size] for card, size in zip(self._card, sizes, strict=True)]
+        views = [array[:size] for array, size in zip(self._on_gpu, sizes, strict=True)]
         for view, host in zip(views, self._host, strict=True):
             view.set(host[:len(view)], stream=stream)
         return Rows(*views)
 
 
 def read(data: Dataset, a: int, b: int, hosts: Sequence[np.ndarray]) -> None:
-    """Positions a to b into memory: by all processors, and from the disk before they ask for it, else a card would wait."""
+    """Copy positions a to b into host memory: on all CPUs, with the disk reading ahead, so that the GPU does not wait."""
     low = int(data.row[a])
     for name, host, source in zip(Rows._fields, hosts, data.rows(a, b), strict=True):
         first = {"index": low, "count": low}.get(name, a)
@@ -146,12 +146,12 @@ def read(data: Dataset, a: int, b: int, hosts: Sequence[np.ndarray]) -> None:
 
 
 def _touched(ranges: np.ndarray, a: int, b: int) -> bool:
-    """Whether there are positions of some ranges in a to b."""
+    """Return whether some ranges have positions in a to b."""
     return bool(((ranges[:, 0] < b) & (ranges[:, 1] > a) & (ranges[:, 0] < ranges[:, 1])).any())
 
 
 def bounds(data: Dataset, positions: int) -> list[tuple[int, int]]:
-    """First positions and ends of chunks of about so many positions, whole games each."""
+    """Return the bounds of chunks of about so many positions; chunks hold whole games."""
     ends, found = data.first[1:], []
     begin = 0
     while begin < data.positions:

@@ -1,7 +1,6 @@
-"""Passes by a GPU: one kernel reads each row once; the same sums as the CPU's.
+"""Passes on a GPU: one kernel reads each row once; the sums are those of the CPU.
 
-Sums of loss and gradient are whole numbers of a small unit: the GPU may add them in any order, and every run gives the same
-bits.
+Loss and gradient are summed as integers in a small unit: in whatever order the GPU adds them, every run gives the same bits.
 """
 
 from __future__ import annotations
@@ -89,11 +88,11 @@ class Gpu:
         return residuals
 
     def position_products(self, model: Model, weights: np.ndarray, ranges: np.ndarray) -> np.ndarray:
-        """See `Device`; by the CPU: it is asked for a sample."""
+        """See `Device`; on the CPU, because only samples are asked for."""
         return Cpu(self.workers).position_products(model, weights, ranges)
 
     def evaluations(self, model: Model, weights: np.ndarray, ranges: np.ndarray) -> np.ndarray:
-        """See `Device`; by the CPU: what is looked at one by one has to be in host memory."""
+        """See `Device`; on the CPU, because the results are used in host memory."""
         return Cpu(self.workers).evaluations(model, weights, ranges)
 
     def evaluate(self, rows: Rows, table: np.ndarray) -> np.ndarray:
@@ -110,7 +109,7 @@ class Gpu:
         return GpuTemporal(self._sums, self._library, model, extra)
 
     def copying(self, size: int) -> Callable[[], None]:
-        """A function that copies so many bytes on the card: what it can do at best."""
+        """Return a function that copies so many bytes within GPU memory, to measure its bandwidth."""
         arrays = self._library.arrays
         source, target = arrays.zeros(size, np.uint8), arrays.zeros(size, np.uint8)
 
@@ -121,7 +120,7 @@ class Gpu:
         return copy
 
     def terms(self, model: Model, chunk: Chunk, chosen: Chosen, weights: np.ndarray) -> Any:
-        """(5, n) what the objective says of chosen positions, in the order of `tuner.device.cpu.kernels.position_terms`."""
+        """Return the derivatives (5, n) of the objective for chosen positions, in the order of `kernels.position_terms`."""
         n = len(chosen.order)
         terms = self._library.arrays.empty((5, n))
         self._library.launch("objective_terms", -(-n // THREADS), chunk.at.outcome, chunk.at.weight, chosen.order, n,
@@ -131,5 +130,5 @@ class Gpu:
 
 
 def _unit(largest: float) -> float:
-    """Steps of a sum of at most this size."""
+    """Return the integer steps per 1.0 of a sum of at most this size."""
     return 2.0 ** math.floor(WHOLE_BITS - math.log2(max(largest, 1e-300)))

@@ -1,6 +1,6 @@
-"""Sums over positions and over games on a GPU, by what a pass finds of each position.
+"""Sums over positions and over games on a GPU, from the terms that a pass computes for each position.
 
-Matrices are products of rows that a kernel writes out, some thousands of one phase at a time.
+Matrices are products of dense rows that a kernel writes, some thousands of one phase at a time.
 """
 
 from __future__ import annotations
@@ -17,22 +17,22 @@ from tuner.device.gpu.chunks import Chunks
 from tuner.device.gpu.library import THREADS, Library
 from tuner.device.model import Model
 
-WARPS, GROUPS = THREADS // 32, THREADS // 4  # of a block: positions that it takes by warps, or by four lanes
-ALIGNED = 8  # numbers of a row
-ROWS_BYTES = 1 << 29  # of rows written out at once
+WARPS, GROUPS = THREADS // 32, THREADS // 4  # positions of a block that has a warp, or four lanes, for each
+ALIGNED = 8  # rows have a multiple of so many numbers
+ROWS_BYTES = 1 << 29  # of dense rows written at once
 
 Residuals = Callable[[Chunk, Chosen], tuple[Any, Any]]
 
 
 @dataclass(frozen=True)
 class Sums:
-    """Over the positions of a dataset in chunks."""
+    """Sums over the positions of a dataset in chunks."""
 
     library: Library
     chunks: Chunks
 
     def watched(self, model: Model, ranges: np.ndarray) -> Iterator[tuple[Chunk, Chosen]]:
-        """What `Chunks.with_positions` gives; the progress is told."""
+        """Yield the chunks of `Chunks.with_positions` and report progress."""
         done, total = 0, int((ranges[:, 1] - ranges[:, 0]).sum())
         model.progress(done, total)
         for chunk, chosen in self.chunks.with_positions(model.data, model.phases, ranges):
@@ -42,9 +42,9 @@ class Sums:
 
     def second_moments(self, model: Model, shape: tuple[int, int],
                        terms_of: Callable[[Chunk, Chosen], tuple[Any, Any, Any]], ranges: np.ndarray) -> np.ndarray:
-        """(d, d) the sum of curvature * x x' over ranges of positions, for weights of this shape. `terms_of` chosen positions
-        of a chunk are their curvatures; where there are widths of draws, what stands in their place in x; and what is left of
-        the second derivative by the width."""
+        """Return the sum (d, d) of curvature * x x' over ranges of positions, for weights of this shape. `terms_of` gives, for
+        the chosen positions of a chunk, the curvatures; and for widths of draws their entry in x, and the remainder of the
+        second derivative by the width."""
         arrays, (stages, width) = self.library.arrays, shape
         pairs = [(a, b) for a in range(stages) for b in range(a, stages)]
         sums = arrays.zeros((len(pairs), width, width))
@@ -67,14 +67,13 @@ class Sums:
 
     def scores(self, model: Model, shape: tuple[int, int], residuals: Residuals, columns: np.ndarray,
                function: Callable[[Any], Any]) -> np.ndarray:
-        """The sum of function(scores) over all groups of games, some at a time; scores (n, k) are sums of residual * x, of which
-        some columns are looked at. `residuals` of chosen positions, and where there are widths of draws the derivatives by
-        them."""
+        """Return the sum of function(scores) over all groups of games, some at a time; scores (n, k) are sums of residual * x in
+        the chosen columns. `residuals` gives those of chosen positions, and their derivatives by the width of a draw."""
         library, arrays = self.library, self.library.arrays
         _, group = model.groups
         first, last = model.data.first[model.games], model.data.first[model.games + 1]
         wanted = library.put(columns, np.int64)
-        found, split = 0, {}  # `split` are scores of groups whose games are in several chunks
+        found, split = 0, {}  # `split`: scores of groups whose games are in several chunks
         for chunk, chosen in self.watched(model, model.ranges):
             residual, drawn = (_by_place(arrays, chunk, chosen, values) for values in residuals(chunk, chosen))
             here = (first >= chunk.first) & (first < chunk.last)
@@ -97,8 +96,8 @@ class Sums:
 
     def score_rows(self, model: Model, chunk: Chunk, low: np.ndarray, high: np.ndarray, first: np.ndarray, residual: Any,
                    drawn: Any, shape: tuple[int, int]) -> Any:
-        """(groups, d) sums of residual * x over games first[g]:first[g + 1], which are positions low to high of a chunk in the
-        order of its file; residuals are given by place."""
+        """Return the sums (groups, d) of residual * x over games first[g]:first[g + 1]: positions low to high of a chunk in
+        the order of the file; residuals are in the order of the chunk."""
         library, groups = self.library, len(first) - 1
         rows = library.arrays.zeros((groups, shape[0] * shape[1]))
         library.launch("group_scores", -(-groups // WARPS), *chunk.rows, chunk.at.phase, chunk.place, library.put(low, np.int32),
@@ -107,7 +106,7 @@ class Sums:
         return rows
 
     def evaluated(self, chunk: Chunk, order: Any, table: np.ndarray, last: int) -> tuple[Any, Any]:
-        """Evaluations, and widths of a draw, of positions at some places of a chunk; by the weights of each phase."""
+        """Return the evaluations, and widths of a draw, of some entries of a chunk, from the weights of each phase."""
         arrays, n, weights = self.library.arrays, len(order), self.library.put(table, np.float64)
         evaluation, drawn = arrays.empty(n), arrays.zeros(n)
         self.library.launch("evaluate", -(-n // GROUPS), *chunk.rows, chunk.at.phase, order, n, weights, last, table.shape[1],
@@ -115,8 +114,8 @@ class Sums:
         return evaluation, drawn
 
     def rows(self, chunk: Chunk, order: Any, factor: Any, behind: Any, last: int, width: int) -> Any:
-        """(n, width or a little more, so that products are fast) factor * x of positions at some places of a chunk, with `behind`
-        in the place of a draw's width, and zeros."""
+        """Return dense rows (n, padded width) factor * x of some entries of a chunk, with `behind` in the column of a draw's
+        width. The padding with zeros makes products fast."""
         n, stride = len(order), -(-width // ALIGNED) * ALIGNED
         rows = self.library.arrays.zeros((n, stride))
         self.library.launch("expand", -(-n // WARPS), *chunk.rows, order, n, factor, behind, last, width, stride, rows)
@@ -130,14 +129,14 @@ def _by_place(arrays: Any, chunk: Chunk, chosen: Chosen, values: Any) -> Any:
 
 
 def _of_one_phase(chosen: Chosen, most: int) -> Iterator[tuple[int, slice]]:
-    """A phase, and at most so many of the chosen positions that have it."""
+    """Yield each phase with slices of at most so many of its chosen positions."""
     for phase, (low, high) in enumerate(pairwise(chosen.ends.tolist())):
         for begin in range(low, high, most):
             yield phase, slice(begin, min(begin + most, high))
 
 
 def _batches(group: np.ndarray, most: int) -> Iterator[np.ndarray]:
-    """Places of sorted group numbers, at most so many groups together."""
+    """Yield index ranges of sorted group numbers, at most so many groups at a time."""
     starts = np.flatnonzero(np.diff(group, prepend=-1))
     edges = [*starts[::most].tolist(), len(group)]
     for low, high in pairwise(edges):

@@ -1,4 +1,4 @@
-"""TD(lambda) by a card: values of all positions, a scan of each game by a thread of its own, and products of dense rows."""
+"""TD(lambda) on a GPU: values of all positions, a scan of each game by its own thread, and products of dense rows."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SUMS = 4096  # partial sums over games
 
 
 class State(NamedTuple):
-    """Values, slopes and errors (n,) of a chunk's positions in the order of the file; zero for those in no game looked at."""
+    """Values, slopes and errors (n,) of a chunk's positions in the order of the file; zero outside the chosen games."""
 
     values: Any
     slopes: Any
@@ -64,8 +64,8 @@ class GpuTemporal:
 
     def _rows_and_traces(self, chunk: Chunk, games: np.ndarray, state: State, shape: tuple[int, int],
                          exact: bool) -> tuple[list[Any], list[Any]]:
-        """For each stage j (n, width or a little more) of the positions of some games of a chunk, and their traces y, of which
-        the matrix is the sum of j y'."""
+        """Return, for each stage, j (n, padded width) of the positions of some games of a chunk, and their traces y: the matrix
+        is the sum of j y'."""
         library, (stages, width) = self.library, shape
         sizes = games[:, 1] - games[:, 0]
         ends = np.cumsum(sizes)
@@ -73,10 +73,10 @@ class GpuTemporal:
         order, slope = chunk.place[places], state.slopes[places]
         share = library.put(self.model.shares, np.float64)[:, chunk.at.phase[order]]
         rows = [self._rows(chunk, order, slope * share[stage], width) for stage in range(stages)]
-        low, high, decay = library.put(ends - sizes, np.int32), library.put(ends, np.int32), self._told(chunk)[1][places]
+        low, high, decay = library.put(ends - sizes, np.int32), library.put(ends, np.int32), self._temporal_data(chunk)[1][places]
         traces = [self._traces(low, high, decay, row) for row in rows]
         if exact:
-            # d2v/de2 = -2 scale v v'; rows have v' in them twice
+            # d2v/de2 = -2 scale v v'; the product of two rows contains v' twice
             bend = 2 * self.model.scale * state.values[places] * state.c[places] / library.arrays.where(slope > 0, slope, 1.0)
             traces = [trace + bend[:, None] * row for trace, row in zip(traces, rows, strict=True)]
         return rows, traces
@@ -85,7 +85,7 @@ class GpuTemporal:
         """See `TemporalPasses`."""
         def terms_of(chunk: Chunk, chosen: Chosen) -> tuple[Any, Any, Any]:
             residual = self._residual(chunk, chosen, weights)
-            return residual * residual, residual, residual  # there are no widths of draws: nobody looks at these
+            return residual * residual, residual, residual  # without widths of draws, the last two are not used
 
         return self.sums.second_moments(self.model, weights.shape, terms_of, self.model.ranges)
 
@@ -99,31 +99,31 @@ class GpuTemporal:
                 len(self.model.groups[0]))
 
     def _residual(self, chunk: Chunk, chosen: Chosen, weights: np.ndarray) -> Any:
-        """c v' of the chosen positions, which are those of the model's games."""
+        """Return c v' of the chosen positions, those of the model's games."""
         inside = self._inside(chunk, self.model.whole_games)
         state = self._state(chunk, chosen, inside, weights)
         return (state.c * state.slopes)[chunk.origin[chosen.order]]
 
     def _inside(self, chunk: Chunk, games: np.ndarray) -> np.ndarray:
-        """The games of a chunk, counted from its first position."""
+        """Return the games of a chunk, as positions relative to its first."""
         return games[(games[:, 0] >= chunk.first) & (games[:, 0] < chunk.last)] - chunk.first
 
     def _state(self, chunk: Chunk, chosen: Chosen, games: np.ndarray, weights: np.ndarray) -> State:
         library, arrays, scale = self.library, self.library.arrays, self.model.scale
         n, here = chunk.last - chunk.first, chunk.origin[chosen.order]
-        known, decay, outcome = self._told(chunk)
+        known, decay, outcome = self._temporal_data(chunk)
         evaluation, _ = self.sums.evaluated(chunk, chosen.order, self.model.table(weights), self.model.data.columns)
-        found, told = arrays.tanh(scale * evaluation), known[here]
-        free = arrays.isnan(told)
+        found, given = arrays.tanh(scale * evaluation), known[here]
+        free = arrays.isnan(given)
         values, slopes, c = arrays.zeros(n), arrays.zeros(n), arrays.zeros(n)
-        values[here] = arrays.where(free, found, told)
+        values[here] = arrays.where(free, found, given)
         slopes[here] = arrays.where(free, scale * (1 - found * found), 0.0)
         library.launch("scan", -(-len(games) // THREADS), library.put(games[:, 0], np.int32), library.put(games[:, 1], np.int32),
                        len(games), values, outcome, decay, c)
         return State(values, slopes, c)
 
-    def _told(self, chunk: Chunk) -> tuple[Any, Any, Any]:
-        """Known values, decays and outcomes in the order of the file, which stay with a chunk that stays."""
+    def _temporal_data(self, chunk: Chunk) -> tuple[Any, Any, Any]:
+        """Return known values, decays and outcomes in the order of the file; they are kept with a resident chunk."""
         if chunk.extra is None or chunk.extra[0] is not self.extra:
             known, decay = (self.library.put(array[chunk.first:chunk.last], np.float64)
                             for array in (self.extra.known, self.extra.decay))

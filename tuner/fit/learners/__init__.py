@@ -1,8 +1,8 @@
-"""Learners: a problem and its starting weights to better weights. All have the same shape:
+"""Learners: they improve the starting weights of a problem. All have the same signature:
 
-    learn(problem, options, report) -> weights
+    learn(problem, options, record) -> weights
 
-`report(weights, loss, gradient)` is called once per iteration with the objective (mean loss plus prior).
+`record(weights, objective, ...)` is called once per iteration with the objective (mean loss plus prior).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What all learners share: their options, the objective with its prior, and the record of iterations."""
+"""Shared by all learners: their options, the objective with its prior, and the record of iterations."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ import numpy as np
 
 from tuner.fit.problem import Problem
 
-IN_MEMORY = 1 << 30  # bytes of nonzeros
+IN_MEMORY = 1 << 30  # bytes of nonzeros that are assumed to stay in memory
 
 
 @dataclass(frozen=True)
 class LearnerOptions:
-    """How long and how fast to learn; None is the learner's own default."""
+    """How long and how fast to learn; None means the learner's own default."""
 
     iterations: int | None = None
-    tolerance: float = 1e-7  # of the objective, relative: how much a further step would still gain
+    tolerance: float = 1e-7  # relative gain in the objective below which a learner stops
     learning_rate: float | None = None
-    final_rate: float = 0.01  # the learning rate falls exponentially to this part of itself
+    final_rate: float = 0.01  # the learning rate falls exponentially to this share of its start
     batch: int = 16384
     seed: int = 1
 
 
 @dataclass
 class Record:
-    """Keeps the best weights seen, and a line of history per iteration."""
+    """The best weights seen, and a line of history per iteration."""
 
     watch: Callable[[dict], None] = lambda line: None
     held_out: Problem | None = None
@@ -37,12 +37,12 @@ class Record:
     started: float = field(default_factory=time.process_time)
 
     def __call__(self, weights: np.ndarray, objective: float, **more) -> None:
-        """Note an iteration by its weights and objective."""
+        """Record an iteration with its weights and objective."""
         if objective < self.best_objective:
             self.best, self.best_objective = weights.copy(), objective
         line = {"iteration": len(self.history), "objective": objective, "cpu_seconds": time.process_time() - self.started,
                 **more}
-        # held-out games lie scattered: much of a dataset that memory may not hold would be read for them every time
+        # held-out games are scattered: of a dataset larger than memory, much would be read for them every time
         if self.held_out is not None and (self.held_out.model.nonzero_bytes <= IN_MEMORY or not self.history):
             line["held_out"] = self.held_out.loss(weights)
             if self.held_out.meter.seconds:
@@ -52,6 +52,6 @@ class Record:
 
 
 def objective_gradient(problem: Problem, weights: np.ndarray) -> tuple[float, np.ndarray]:
-    """Mean loss plus prior, and its gradient with zeros where the weights are not free."""
+    """Return the mean loss plus prior, and its gradient, zero for weights that are not free."""
     loss, gradient = problem.loss_gradient(weights)
     return loss + problem.prior(weights), np.where(problem.free, gradient + problem.prior_gradient(weights), 0.0)

@@ -1,4 +1,4 @@
-"""Adam and stochastic gradient descent on batches of neighbouring games, with an exponentially falling rate."""
+"""Adam and stochastic gradient descent on batches of adjacent games, with an exponentially decaying learning rate."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ADAM_MEMORY = 0.999
 
 
 def adam(problem: Problem, options: LearnerOptions, record: Record) -> np.ndarray:
-    """Weights after some epochs of Adam; the learning rate is in centipawns a step."""
+    """Return the best weights of some epochs of Adam; the learning rate is in centipawns a step."""
     state, move, steps = {name: np.zeros(problem.start.shape) for name in ADAM}, adam_step(ADAM_MEMORY), itertools.count(1)
 
     def step(gradient: np.ndarray) -> np.ndarray:
@@ -29,9 +29,9 @@ def adam(problem: Problem, options: LearnerOptions, record: Record) -> np.ndarra
 
 
 def sgd(problem: Problem, options: LearnerOptions, record: Record) -> np.ndarray:
-    """Weights after some epochs of plain gradient descent on weights scaled by how often each applies.
+    """Return the best weights of some epochs of gradient descent on weights scaled by how often each applies.
 
-    A learning rate of 1 is the largest that is stable near the start: one over the largest curvature.
+    A learning rate of 1 corresponds to one over the largest curvature at the start, the largest stable step there.
     """
     scale = column_scale(problem)
     largest = _largest_curvature(problem, scale)
@@ -43,7 +43,7 @@ def sgd(problem: Problem, options: LearnerOptions, record: Record) -> np.ndarray
 
 
 def _largest_curvature(problem: Problem, scale: np.ndarray, rounds: int = 12) -> float:
-    """Largest eigenvalue of the scaled Gauss-Newton matrix, by power iteration on gradient differences."""
+    """Return the largest eigenvalue of the scaled Hessian, by power iteration on gradient differences."""
     random = np.random.default_rng(0)
     direction = np.where(problem.free, random.normal(size=scale.shape), 0.0)
     _, here = problem.loss_gradient(problem.start)
@@ -62,7 +62,7 @@ def _descend(problem: Problem, options: LearnerOptions, record: Record, step: Ca
              rate: float) -> np.ndarray:
     random = np.random.default_rng(options.seed)
     batches = list(blocks(problem.ranges, options.batch))
-    # batches differ in size, the last one most: each counts by its positions, else the optimum would be another
+    # batches differ in size, the last one most: each is weighted by its positions, or the optimum would be biased
     shares = [float((piece[:, 1] - piece[:, 0]).sum()) * len(batches) / problem.positions for piece in batches]
     epochs = options.iterations or EPOCHS
     decay = options.final_rate ** (1 / max(1, epochs * len(batches)))

@@ -1,4 +1,4 @@
-"""L-BFGS-B by SciPy, on weights scaled by how often each applies."""
+"""SciPy's L-BFGS-B on weights scaled by how often each applies."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tuner.fit.problem import Problem
 
 
 def column_scale(problem: Problem) -> np.ndarray:
-    """One over the root mean square coefficient of each weight; 1 where it never applies."""
+    """Return one over the root mean square coefficient of each weight; 1 if it never applies."""
     _, total = problem.use
     shares = problem.shares ** 2
     always = (shares @ problem_phase_counts(problem))[:, None]
@@ -21,9 +21,9 @@ def column_scale(problem: Problem) -> np.ndarray:
 
 
 def problem_phase_counts(problem: Problem) -> np.ndarray:
-    """(phases + 1,) positions of each phase."""
+    """Return the number of positions of each phase (phases + 1,)."""
     counts = np.zeros(problem.phases + 1, np.int64)
-    for piece in blocks(problem.ranges):  # as numbers of eight bytes the phases of all positions might not fit into memory
+    for piece in blocks(problem.ranges):  # the phases of all positions, at eight bytes each, might not fit into memory
         for low, high in piece:
             counts += np.bincount(problem.data.phase[low:high], minlength=problem.phases + 1)
         problem.model.release()
@@ -31,7 +31,7 @@ def problem_phase_counts(problem: Problem) -> np.ndarray:
 
 
 def lbfgs(problem: Problem, options: LearnerOptions, record: Record) -> np.ndarray:
-    """Weights at the optimum."""
+    """Return the weights at the optimum."""
     from scipy.optimize import minimize
 
     scale, free = column_scale(problem)[problem.free], problem.free

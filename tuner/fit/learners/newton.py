@@ -1,9 +1,8 @@
 """Gauss-Newton with damping: for cross-entropy iteratively reweighted least squares.
 
-The first steps take their matrix from a sample of the positions, which costs little and is good enough far from the
-optimum; then the whole matrix is computed once, and used again while it serves. Directions that the data do not
-determine are left where they are. Bounds are kept by projection: a weight at its bound that wants to go beyond it sits
-out the step (Bertsekas 1982).
+The first steps use the matrix of a sample of the positions, which is cheap and good enough far from the optimum; then the
+whole matrix is computed once and reused while its steps succeed. Directions that the data do not identify do not move.
+Bounds are kept by projection: a weight at its bound is excluded from a step that would move it beyond (Bertsekas 1982).
 """
 
 from __future__ import annotations
@@ -15,16 +14,16 @@ from tuner.fit.learners.base import LearnerOptions, Record, objective_gradient
 from tuner.fit.problem import Problem
 
 SAMPLE = 60_000  # positions of a sampled matrix
-NEAR = 1e-3  # relative gain of a step below which the whole matrix is worth its time
-PROMISE = 0.7  # part of the promised gain that a sampled matrix has to keep
+NEAR = 1e-3  # relative gain of a step below which the whole matrix is computed
+ACHIEVED = 0.7  # share of the predicted gain that a step by a sampled matrix has to achieve
 RANK_TOLERANCE = 1e-9  # of the matrix scaled to a diagonal of ones
 ITERATIONS = 60
 
 
 def solve(matrix: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """The least change x with matrix @ x = right in the directions that a positive semidefinite matrix determines.
+    """Return x with matrix @ x = right for a positive semidefinite matrix that may be singular.
 
-    Pivoted Cholesky of the scaled matrix; coordinates beyond its rank stay zero.
+    By pivoted Cholesky factorisation of the scaled matrix; coordinates beyond its rank stay zero.
     """
     chosen, factor, scale = factorise(matrix)
     result = np.zeros(len(right))
@@ -35,7 +34,7 @@ def solve(matrix: np.ndarray, right: np.ndarray) -> np.ndarray:
 
 
 def factorise(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Coordinates that determine the rank, the Cholesky factor of their scaled block, and the scale of all."""
+    """Return coordinates of a block of full rank, the Cholesky factor of that block, scaled, and the scale of all coordinates."""
     scale = np.sqrt(np.maximum(np.diag(matrix), 0))
     scale[scale == 0] = 1.0
     scaled = matrix / np.outer(scale, scale)
@@ -44,13 +43,13 @@ def factorise(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def inverse_of(chosen: np.ndarray, factor: np.ndarray, scale: np.ndarray) -> np.ndarray:
-    """The inverse (r, r) of the block of the coordinates chosen, from what `factorise` gives."""
+    """Return the inverse (r, r) of the block of the coordinates chosen, from the results of `factorise`."""
     lower = lapack.dpotri(factor, lower=1)[0] if len(chosen) else factor
     return (np.tril(lower) + np.tril(lower, -1).T) / np.outer(scale[chosen], scale[chosen])
 
 
 def sample_ranges(problem: Problem, wanted: int) -> np.ndarray | None:
-    """Ranges with about `wanted` positions spread evenly over the data; None where that would be most of them."""
+    """Return ranges with about `wanted` positions, spread evenly over the data; None if that would be most of them."""
     step = problem.positions // wanted
     if step < 3:
         return None
@@ -61,7 +60,7 @@ def sample_ranges(problem: Problem, wanted: int) -> np.ndarray | None:
 
 def newton(problem: Problem, options: LearnerOptions, record: Record, start: np.ndarray | None = None,
            matrix: np.ndarray | None = None) -> np.ndarray:
-    """Weights at the optimum; `start` and a `matrix` computed nearby spare work."""
+    """Return the weights at the optimum; a `start` and a `matrix` computed near it save work."""
     weights = np.clip(problem.start if start is None else start, problem.low, problem.high)
     value, gradient = objective_gradient(problem, weights)
     if start is not None:
@@ -81,7 +80,7 @@ def newton(problem: Problem, options: LearnerOptions, record: Record, start: np.
         after, new_value, new_gradient = _search(problem, weights, step, value)
         if after is None:
             if kind == "stale":
-                matrix = None  # computed elsewhere: try again with one from here
+                matrix = None  # try again with the matrix at these weights
             elif damping > 1e6:
                 break
             else:
@@ -91,9 +90,9 @@ def newton(problem: Problem, options: LearnerOptions, record: Record, start: np.
         weights, value, gradient = after, new_value, new_gradient
         record(weights, value, matrix=kind)
         damping = damping / 10 if damping > 1e-6 else 0.0
-        if kind == "sample" and obtained < PROMISE * gain:
-            sample = None  # it says more about its own positions than about all
-        # far from the optimum the matrix changes with the weights; near it, it is as good as new
+        if kind == "sample" and obtained < ACHIEVED * gain:
+            sample = None  # its matrix fits the sample better than all positions
+        # far from the optimum the matrix changes with the weights; near it, an old one serves
         if kind == "sample" or gain > NEAR * value or obtained < 0.5 * gain:
             matrix = None
         else:
@@ -103,8 +102,8 @@ def newton(problem: Problem, options: LearnerOptions, record: Record, start: np.
 
 def newton_step(problem: Problem, weights: np.ndarray, gradient: np.ndarray, matrix: np.ndarray,
                 damping: float = 0.0) -> tuple[np.ndarray, float]:
-    """The damped Newton step from weights with this gradient of the objective, zero where a bound is in the way, and the gain
-    that the quadratic model predicts; `matrix` is the Gauss-Newton matrix of the loss."""
+    """Return the damped Newton step from weights with this gradient of the objective, zero for weights blocked by a bound, and
+    the gain that the quadratic model predicts; `matrix` is the Gauss-Newton matrix of the loss."""
     precision = problem.precision.ravel()
     blocked = ((weights <= problem.low) & (gradient > 0)) | ((weights >= problem.high) & (gradient < 0))
     moving = np.flatnonzero((problem.free & ~blocked).ravel())

@@ -1,7 +1,7 @@
-"""Update rules: the gradient of a batch to a change of the weights.
+"""Update rules, from the gradient of a batch to a change of the weights.
 
-A gradient is the sum over n positions of c (1 - v^2) * coefficient: what the values should rise by, per weight. A rule has
-a state, a dictionary of arrays of the weights' shape (stages, columns), and gives a step in units of its learning rate.
+A gradient is the sum over n positions of c (1 - v^2) * coefficient, the direction of ascent. A rule has a state, a dictionary
+of arrays of the weights' shape (stages, columns), and returns a step in units of its learning rate.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ import numpy as np
 
 State = dict[str, np.ndarray]
 ADAM = ("first", "second")  # its state: means of the gradient and of its square
-NEVER_NEGATIVE = {"second", "squares", "absolute"}  # arrays of states
+NEVER_NEGATIVE = {"second", "squares", "absolute"}  # arrays of states without negative entries
 SMALL = 1e-12
 
 
 class Rule(NamedTuple):
-    """`names` of the arrays of its state, zeros at first; `step(state, gradient, n, t)`, which changes the state, for batch
-    t = 1, 2, ...; its own learning `rate`, in centipawns."""
+    """An update rule: the `names` of the arrays of its state, initially zero; `step(state, gradient, n, t)` for batch t = 1, 2,
+    ..., which updates the state; and its default learning `rate` in centipawns."""
 
     names: tuple[str, ...]
     step: Callable[[State, np.ndarray, int, int], np.ndarray]
@@ -31,7 +31,7 @@ def _sgd(state: State, gradient: np.ndarray, n: int, t: int) -> np.ndarray:
 
 
 def adam_step(memory: float) -> Callable[[State, np.ndarray, int, int], np.ndarray]:
-    """Adam (Kingma and Ba 2015); `memory` of the mean square, from one batch to the next: theirs is 0.999."""
+    """Return Adam (Kingma and Ba 2015); `memory` is the decay of the mean square, in the paper 0.999."""
 
     def step(state: State, gradient: np.ndarray, n: int, t: int) -> np.ndarray:
         mean = gradient / max(n, 1)
@@ -43,13 +43,13 @@ def adam_step(memory: float) -> Callable[[State, np.ndarray, int, int], np.ndarr
 
 
 def _adagrad(state: State, gradient: np.ndarray, n: int, t: int) -> np.ndarray:
-    """Duchi, Hazan and Singer 2011."""
+    """AdaGrad (Duchi, Hazan and Singer 2011)."""
     state["squares"] += gradient**2
     return gradient / (np.sqrt(state["squares"]) + SMALL)
 
 
 def _coherence(state: State, gradient: np.ndarray, n: int, t: int) -> np.ndarray:
-    """Temporal coherence (Beal and Smith 1999): a weight's rate is |N| / A, the part of its changes that did not cancel."""
+    """Temporal coherence (Beal and Smith 1999): a weight's rate is |N| / A, the share of its changes that did not cancel."""
     state["net"] += gradient
     state["absolute"] += np.abs(gradient)
     return gradient * np.abs(state["net"]) / np.maximum(state["absolute"], SMALL)

@@ -1,7 +1,7 @@
 // Passes over whole games: scores of games, and the scan of TD(lambda).
 
-// Gradients (groups, stages * width), zero before: sums of residual * x (and of `drawn`, behind) over games
-// first[g]..first[g + 1] of each group, whose positions t are low[game] to high[game] of the file and place[t] here.
+// Add to gradients (groups, stages * width) the sums of residual * x, and of `drawn` in the last column, over the games
+// first[g]..first[g + 1] of each group. Their positions t are low[game] to high[game] of the file, and place[t] of the chunk.
 extern "C" __global__ void group_scores(ROWS, const byte *phase, const int *place, const int *low, const int *high,
                                         const int *first, int groups, const double *residual, const double *drawn, int last,
                                         int width, const double *shares, int phases, int stages, double *scores) {
@@ -13,7 +13,7 @@ extern "C" __global__ void group_scores(ROWS, const byte *phase, const int *plac
                 for (int stage = 0; stage < stages; stage++) {
                     double share = shares[stage * (phases + 1) + phase[p]], error = share * residual[p];
                     double *line = scores + ((whole)g * stages + stage) * width;
-                    // a position names a column once, so no two lanes write to one place
+                    // a position has a column once, so no two lanes write to one address
                     for (whole k = (whole)row[p] * 8 + lane; k < (whole)row[p + 1] * 8; k += LANES)
                         if (count[k]) line[index[k]] += error * count[k];
                     if (lane == 0) line[last] += error;
@@ -25,8 +25,8 @@ extern "C" __global__ void group_scores(ROWS, const byte *phase, const int *plac
     }
 }
 
-// Errors c_t = v_{t+1} - v_t + decay_t c_{t+1} of the positions of games low[g] to high[g], a thread for each; behind the
-// last stands the outcome. Arrays are in the order of the file.
+// Errors c_t = v_{t+1} - v_t + decay_t c_{t+1} of the positions of games low[g] to high[g], one thread a game; the outcome
+// follows the last value. Arrays are in the order of the file.
 extern "C" __global__ void scan(const int *low, const int *high, int games, const double *values, const double *outcome,
                                 const double *decay, double *c) {
     for (int g = blockIdx.x * blockDim.x + threadIdx.x; g < games; g += gridDim.x * blockDim.x) {
@@ -40,7 +40,7 @@ extern "C" __global__ void scan(const int *low, const int *high, int games, cons
     }
 }
 
-// Traces y_t = j_t - j_{t+1} + decay_t y_{t+1} of rows j (n, size) of whole games low[g] to high[g], a block for each game.
+// Traces y_t = j_t - j_{t+1} + decay_t y_{t+1} of rows j (n, size) of whole games low[g] to high[g], one block a game.
 extern "C" __global__ void traces(const int *low, const int *high, int games, const double *decay, int size, const double *j,
                                   double *y) {
     for (int g = blockIdx.x; g < games; g += gridDim.x) {

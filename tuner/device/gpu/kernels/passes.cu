@@ -1,7 +1,7 @@
 // Passes over positions one by one: evaluations, loss, gradient, dense rows.
 
-// Rows of a chunk as they come, raw_row[p] - base to raw_row[p + 1] - base, to the place and the eights of this file. What
-// fills them up are counts of zero, of many columns: adding nothing to one place again and again would take its time too.
+// Copy the rows of a chunk, raw_row[p] - base to raw_row[p + 1] - base, to their sorted place, padded to eights. The padding
+// has counts of zero and many different columns: atomic additions of zero to a single column would be slow.
 extern "C" __global__ void arrange(const column_t *raw_index, const count_t *raw_count, const whole *raw_row, whole base,
                                    const int *origin, int n, int columns, const int *row, column_t *index, count_t *count) {
     int lane = threadIdx.x % LANES, warps = blockDim.x / LANES;
@@ -15,7 +15,7 @@ extern "C" __global__ void arrange(const column_t *raw_index, const count_t *raw
     }
 }
 
-// The largest sum of |count| that a column has over the positions of one tile, the tiles as for `loss_gradient`.
+// The largest sum of |count| of a column over the positions of one tile; tiles as in `loss_gradient`.
 extern "C" __global__ void largest_sum(ROWS, const int *order, const int *tiles, int number, int columns, int *largest) {
     extern __shared__ whole totals[];
     int *sums = (int *)totals, most = 0, part = threadIdx.x % PARTS;
@@ -37,10 +37,10 @@ extern "C" __global__ void largest_sum(ROWS, const int *order, const int *tiles,
     atomicMax(largest, most);
 }
 
-// Loss, and gradient (phases + 1, width) for each phase, of the positions in `order`. Tiles (begin, end, phase) are at most
-// THREADS of them, of one phase; a warp takes 32 positions, four lanes each. `table` (phases + 1, columns) are weights in
-// steps of `step`, `constants` (phases + 1, 2) the intercept and the width of a draw. A residual is a whole number of
-// 1 / unit, which is such that a tile's sums keep to 32 bits.
+// Loss, and gradient (phases + 1, width) of each phase, of the positions in `order`. A tile (begin, end, phase) has at most
+// THREADS of them, of one phase; a warp takes 32 positions, four lanes each. `table` (phases + 1, columns) has the weights as
+// multiples of `step`, `constants` (phases + 1, 2) the intercept and the width of a draw. A residual is a multiple of
+// 1 / unit, chosen so that a tile's sums fit into 32 bits.
 extern "C" __global__ void __launch_bounds__(THREADS, 4)
 loss_gradient(ROWS, const float *outcome, const float *weight, const int *order, const int *tiles, int number, const int *table,
               double step, const double *constants, int columns, int width, int objective, double scale, double unit,
@@ -48,8 +48,8 @@ loss_gradient(ROWS, const float *outcome, const float *weight, const int *order,
     extern __shared__ whole totals[];
     int *weights = (int *)(totals + columns), *sums = weights + columns;
     int lane = threadIdx.x % LANES, part = lane % PARTS, group = lane - part;
-    // Of a tile, the position whose result this lane has. Those that a warp takes at once stand far apart: neighbours, which are
-    // of one game, have much in common, and a card adds to one place after the other.
+    // The position of a tile whose result this lane has. Those of one warp are far apart: neighbouring positions, which are
+    // of one game, share many columns, and a GPU serialises atomic additions to one address.
     int mine = lane / PARTS * (THREADS * PARTS / LANES) + threadIdx.x / LANES * PARTS + part;
     int begin = (whole)blockIdx.x * number / gridDim.x, end = (whole)(blockIdx.x + 1) * number / gridDim.x;
     whole residuals = 0, widths = 0, losses = 0;
@@ -66,7 +66,7 @@ loss_gradient(ROWS, const float *outcome, const float *weight, const int *order,
         int p = there ? order[place] : 0, low = there ? row[p] : 0, high = there ? row[p + 1] : 0;
         float result = there ? outcome[p] : 0.0f, mass = there ? weight[p] : 0.0f;
         int from[PARTS], to[PARTS];
-        Eight begins[PARTS];  // are on their way together
+        Eight begins[PARTS];  // loads in flight together
 #pragma unroll
         for (int s = 0; s < PARTS; s++) {
             from[s] = __shfl_sync(EVERYONE, low, group + s) + part, to[s] = __shfl_sync(EVERYONE, high, group + s);
@@ -118,7 +118,7 @@ loss_gradient(ROWS, const float *outcome, const float *weight, const int *order,
     if (lane == 0) add(loss, losses);
 }
 
-// Add what `loss_gradient` found in one chunk to `gradient` (rows, width) and `loss`, and begin again from nothing.
+// Add the integer sums of `loss_gradient` over one chunk to `gradient` (rows, width) and `loss`, and reset them.
 extern "C" __global__ void fold(whole *sums, whole *total, int rows, int columns, int width, double unit, double drawn_unit,
                                 double loss_unit, double *gradient, double *loss) {
     for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < rows * width; i += gridDim.x * blockDim.x) {
@@ -131,8 +131,8 @@ extern "C" __global__ void fold(whole *sums, whole *total, int rows, int columns
     }
 }
 
-// Evaluations (n,) of positions order[0..n), and widths of a draw, by weights (phases + 1, width), of which column `last` is
-// the intercept and one behind it the width.
+// Evaluations (n,) of positions order[0..n), and widths of a draw, from weights (phases + 1, width): column `last` has the
+// intercept, the next one the width.
 extern "C" __global__ void evaluate(ROWS, const byte *phase, const int *order, int n, const double *table, int last, int width,
                                     double *evaluation, double *drawn) {
     int part = threadIdx.x % PARTS, groups = blockDim.x / PARTS;
@@ -154,8 +154,8 @@ extern "C" __global__ void evaluate(ROWS, const byte *phase, const int *order, i
     }
 }
 
-// What the objective says of positions order[0..n) with these evaluations: terms (5, n), in the order of
-// `tuner.passes.position_terms`.
+// Derivatives of the objective for positions order[0..n) with these evaluations: terms (5, n), in the order of
+// `tuner.device.cpu.kernels.position_terms`.
 extern "C" __global__ void objective_terms(const float *outcome, const float *weight, const int *order, int n, int objective,
                                            double scale, const double *evaluation, const double *drawn, double *terms) {
     for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) {
@@ -168,8 +168,8 @@ extern "C" __global__ void objective_terms(const float *outcome, const float *we
     }
 }
 
-// Rows (n, stride), zero before: factor * x of positions order[0..n), with the intercept in column `last`, and `behind` in
-// the one behind it where there are so many.
+// Write dense rows (n, stride) over zeros: factor * x of positions order[0..n), with the intercept in column `last` and
+// `behind` in the next one, if there is one.
 extern "C" __global__ void expand(ROWS, const int *order, int n, const double *factor, const double *behind, int last, int width,
                                   int stride, double *rows) {
     int lane = threadIdx.x % LANES, warps = blockDim.x / LANES;

@@ -1,9 +1,9 @@
-// Positions on a card, and what an objective says of one. The files of this folder are compiled as one, this first.
+// Positions on a GPU. The files of this folder are compiled as one text, this one first.
 //
-// Positions of a chunk lie in the order of their phases, each row filled up with zeros to whole eights, so that a lane reads
-// eight nonzeros at once: 16 bytes of columns and 8 of counts. Sums over positions are whole numbers of a small unit: they do
-// not depend on the order in which they are added, every run gives the same bits, and a card adds whole numbers of 32 bits
-// in shared memory by itself (longer ones, and fractions, only by trying again until nobody came between).
+// The positions of a chunk are sorted by phase, each row padded with zeros to a multiple of eight, so that a lane reads eight
+// nonzeros at once: 16 bytes of columns and 8 of counts. Sums over positions are integers in a small unit: they do not depend
+// on the order of the additions, and every run gives the same bits. Integers of 32 bits, because a GPU has native atomic
+// additions for these in shared memory; longer ones and floating-point numbers need a compare-and-swap loop.
 
 #define LANES 32
 #define THREADS 256

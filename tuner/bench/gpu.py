@@ -1,5 +1,5 @@
-"""A card against two processors, on random games that look like those of a dataset: agreement, times, and the share of the
-card's copy bandwidth that a pass reaches."""
+"""A GPU against two CPU threads, on random games that resemble a dataset: agreement, times, and the bandwidth of a pass relative
+to copying."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tuner.datasets.reader import open_dataset
 from tuner.datasets.rows import Rows
 from tuner.datasets.writer import DatasetWriter
 from tuner.device.base import Device
-from tuner.device.choose import the_card
+from tuner.device.choose import required_gpu
 from tuner.device.cpu.device import Cpu
 from tuner.device.gpu.device import Gpu
 from tuner.fit.options import FitOptions
@@ -31,17 +31,17 @@ from tuner.objectives.temporal import TemporalData
 from tuner.parameters.layout import Layout, Place
 from tuner.parameters.parameters import Parameters
 
-PARAMETERS, SCALE, SPREAD = 400, 0.00255, 15.0  # SPREAD of weights, in centipawns: few values are beyond doubt
-CHECKED, SOME = 1_000_000, 10_000_000  # positions that both look at; of `tuner bench gpu`
+PARAMETERS, SCALE, SPREAD = 400, 0.00255, 15.0  # SPREAD of weights in centipawns, so that few games are decided
+CHECKED, SOME = 1_000_000, 10_000_000  # positions of comparisons, and of `tuner bench gpu`
 COUNTS = np.array([-2, -1, 1, 2], np.int8)
-POSITION_BYTES, EIGHT_BYTES = 16, 24  # that a pass reads of a position, and of eight nonzeros
+POSITION_BYTES, EIGHT_BYTES = 16, 24  # that a pass reads per position, and per eight nonzeros
 MOST = 1e-6  # relative difference
 COPIED = 1 << 30  # bytes, each read and written
 
 
 def random_games(like: Dataset, positions: int, folder: Path, seed: int = 1) -> Dataset:
-    """About so many positions: the games of a dataset again and again, with the PARAMETERS columns that apply most often, random
-    counts, and results drawn by random weights."""
+    """Write a dataset of about so many positions: repeated games of a dataset, with the PARAMETERS columns that apply most often,
+    random counts, and results sampled by random weights."""
     random = np.random.default_rng(seed)
     use = np.bincount(like.index, minlength=like.columns)
     chosen = np.sort(np.argsort(-use, kind="stable")[:PARAMETERS])
@@ -72,9 +72,9 @@ def random_games(like: Dataset, positions: int, folder: Path, seed: int = 1) -> 
 
 @dataclass(frozen=True)
 class Comparison:
-    """A card, two processors, and a dataset of random games."""
+    """A GPU, two CPU threads, and a dataset of random games."""
 
-    card: Gpu
+    gpu: Gpu
     data: Dataset
 
     @cached_property
@@ -86,14 +86,14 @@ class Comparison:
         return np.random.default_rng(2).normal(0, SPREAD, (2, PARAMETERS + 1))
 
     def problem(self, device: Device, most: int | None = None) -> Problem:
-        """All games, or the first of them with about so many positions."""
+        """Return the problem on all games, or on the first ones with about `most` positions."""
         games = self.data.games if most is None else max(1, int(np.searchsorted(self.data.first, most, side="right")) - 1)
         options = replace(OPTIONS, device=device)
         return make_problem(self.data, _zero(), options, np.arange(games), SCALE)
 
     def differences(self) -> dict[str, float]:
-        """The largest difference between what the card and the processors find, over the largest number."""
-        both = [self.problem(device, CHECKED) for device in (self.card, self.here)]
+        """Return the largest difference between the results of GPU and CPU, relative to the largest value."""
+        both = [self.problem(device, CHECKED) for device in (self.gpu, self.here)]
         n, some = self.data.positions, np.arange(0, self.weights.size, 3)
         extra = TemporalData(np.full(n, 0.7), np.full(n, np.nan))
         rows = self.data.rows(0, CHECKED)
@@ -112,55 +112,55 @@ class Comparison:
         return found
 
     def same_bits(self) -> bool:
-        """Whether two passes give the same."""
-        problem = self.problem(self.card)
+        """Return whether two passes give the same bits."""
+        problem = self.problem(self.gpu)
         first, second = (problem.loss_gradient(self.weights) for _ in range(2))
         return first[0] == second[0] and first[1].tobytes() == second[1].tobytes()
 
     def fit(self, games: np.ndarray | None = None) -> FitResult:
-        """By the card, of all games or some."""
-        return fit(self.data, _zero(), replace(OPTIONS, device=self.card), games=games)
+        """Fit on the GPU to all games or some."""
+        return fit(self.data, _zero(), replace(OPTIONS, device=self.gpu), games=games)
 
     def rows(self) -> list[dict]:
-        """Times of a pass and of a fit."""
-        whole, part, data = self.problem(self.card), self.problem(self.here, CHECKED), self.data
+        """Return the times of a pass and of a fit as rows."""
+        whole, part, data = self.problem(self.gpu), self.problem(self.here, CHECKED), self.data
         passing = seconds(lambda: whole.loss_gradient(self.weights))
         eights = sum(int((-(-np.diff(data.row[a:a + CHECKED + 1]) // 8)).sum()) for a in range(0, data.positions, CHECKED))
         moved = POSITION_BYTES * data.positions + EIGHT_BYTES * eights
-        bandwidth = 2 * COPIED / seconds(self.card.copying(COPIED))
+        bandwidth = 2 * COPIED / seconds(self.gpu.copying(COPIED))
         slow = seconds(lambda: part.loss_gradient(self.weights)) * data.positions / part.positions
         matrix = seconds(lambda: whole.gauss_newton(self.weights), 3)
-        self.fit(np.arange(len(part.games)))  # compiles what is compiled once
+        self.fit(np.arange(len(part.games)))  # compiles on first use
         begin = time.perf_counter()
         result = self.fit()
         fitting = time.perf_counter() - begin
         what = f"{data.positions:,} positions x {PARAMETERS} x 2"
-        return [row(f"fused pass, {what}, {self.card.name}", data.positions / passing / 1e6, "M positions/s",
+        return [row(f"fused pass, {what}, {self.gpu.name}", data.positions / passing / 1e6, "M positions/s",
                     100 * data.positions / slow / 1e6, reference=(self.here.name, data.positions / slow / 1e6)),
                 row("  bytes moved by it", moved / passing / 1e9, "GB/s", 0.6 * bandwidth / 1e9,
-                    reference=("a copy on the card", bandwidth / 1e9)),
+                    reference=("a copy on the GPU", bandwidth / 1e9)),
                 row("  Gauss-Newton matrix", matrix, "s"),
                 row(f"  Newton fit with standard errors, {len(result.history) - 1} iterations", fitting, "s", 10.0, True)]
 
 
 def compared(work: Workload, positions: int) -> tuple[Comparison, dict[str, float]]:
-    """A card and processors that agree on so many positions, and their differences. InputError if there is no card,
-    AssertionError if it finds something else or not the same twice."""
-    card = the_card()
-    comparison = Comparison(card, random_games(whole_data(work), positions, work.folder / "random"))
+    """Compare GPU and CPU on so many positions; return the comparison and the differences. InputError without a GPU,
+    AssertionError if they differ, or if two runs on the GPU do."""
+    gpu = required_gpu()
+    comparison = Comparison(gpu, random_games(whole_data(work), positions, work.folder / "random"))
     differences = comparison.differences()
     if not max(differences.values()) < MOST or not comparison.same_bits():
-        raise AssertionError(f"{card.name} and {comparison.here.name} differ, or two runs do: {differences}")
+        raise AssertionError(f"{gpu.name} and {comparison.here.name} differ, or two runs do: {differences}")
     return comparison, differences
 
 
-def passes_on_a_card(work: Workload) -> list[dict]:
-    """A pass and a fit on a card; InputError if there is none."""
+def passes_on_a_gpu(work: Workload) -> list[dict]:
+    """Measure a pass and a fit on a GPU; InputError without a GPU."""
     return compared(work, SOME)[0].rows()
 
 
 def seconds(work: Callable[[], object], times: int = 5) -> float:
-    """The median of some runs, after one."""
+    """Return the median time of some runs, after a first one."""
     work()
     found = []
     for _ in range(times):

@@ -1,5 +1,5 @@
-// What a card's compiler offers, on a processor: a block's threads are fibers that take turns, one at a time, and wait for each
-// other where the kernel says so. Values of a warp's threads are exchanged as on a card: all 32 have to take part.
+// CUDA's language on a CPU: a block's threads are fibers that take turns, one at a time, and wait for each other where the
+// kernel synchronises. A warp's threads exchange values as on a GPU: all 32 have to take part.
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
@@ -22,7 +22,7 @@ alignas(16) long long totals[1 << 15];  // shared memory, whatever a kernel call
 static const int WARP = 32, STACK = 1 << 16;
 enum State { RUNNING, AT_WARP, AT_BLOCK, DONE };
 struct Fiber {
-    ucontext_t context;  // where it begins; from then on it jumps, which asks nothing of the system
+    ucontext_t context;  // where it begins; from then on it jumps, without system calls
     jmp_buf place;
     bool begun;
     State state;
@@ -32,7 +32,7 @@ static std::vector<Fiber> fibers;
 static std::vector<std::vector<uint64_t>> offered;  // of each warp, what its threads offer each other
 static jmp_buf home;
 static std::function<void()> body;
-extern "C" int backwards = 0;  // the last warp and thread go first: what is found must not depend on it
+extern "C" int backwards = 0;  // the last warp and thread go first: results must not depend on it
 
 static void run_body() {
     body();
