@@ -14,7 +14,7 @@ from games.record import ReadOptions, ReadReport
 from tests.commands.support import done, in_terminal, tictactoe_file
 from tuner.commands import display
 from tuner.commands.display import TerminalDisplay, duration
-from tuner.engine.engine import load_engine, quiescence_of
+from tuner.engine.loading import load_engine, quiescence_of
 from tuner.ingest.build import count_positions
 
 SEARCHING = ("--method", "rootstrap", "--depth", 2, "--per-game", 30, "--only", "material.*")

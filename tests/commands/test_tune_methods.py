@@ -10,6 +10,7 @@ import pytest
 import yaml
 
 from tests.commands.support import done, tictactoe_file, tuner
+from tests.games.support import REPOSITORY
 from tuner.engine.loading import load_parameters
 
 MATERIAL = ("--only", "material.*", "--prior", 50)  # quick to fit
@@ -133,3 +134,13 @@ def test_mistakes_are_reported_in_one_line(small_pgn, small_dataset, tmp_path, m
     ran = tuner("tune", *arguments.split())
     assert ran.status == 2 and wanted in ran.err and ran.err.count("\n") == 1
     assert not Path("out.yaml").exists()
+
+
+@pytest.mark.parametrize("entry", ["fixed: [material.pawn.mg]", "bounds: {material.pawn.mg: [1, 200]}",
+                                   "prior: {material.pawn.mg: {sd: 20}}"])
+def test_names_of_one_stage_are_refused_before_the_fit_where_all_stages_have_one_number(small_pgn, tmp_path, entry):
+    start = tmp_path / "start.yaml"
+    start.write_text((REPOSITORY / "params/chess/classic.yaml").read_text().replace("weights:", f"{entry}\nweights:", 1))
+    ran = tuner("tune", start, small_pgn, "--untapered", "-o", tmp_path / "out.yaml")
+    assert ran.status == 2 and f"{entry.partition(':')[0]} names material.pawn.mg" in ran.err and "leave out the stage" in ran.err
+    assert not (tmp_path / "out.yaml").exists()

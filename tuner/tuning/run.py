@@ -126,6 +126,11 @@ def _started(start: str, options: TuneOptions) -> tuple[Engine, Parameters]:
     engine, parameters = load_engine(start, options.terms)
     if options.untapered:
         parameters = untapered(parameters)
+        for what, names in (("fixed", parameters.fixed), ("bounds", dict(parameters.bounds)), ("prior", dict(parameters.prior))):
+            for name in names:
+                if not parameters.mask((name,)).any():
+                    raise InputError(f"{start}: {what} names {name}, but with --untapered there is one number for all stages; "
+                                     "leave out the stage")
     if options.scale is not None:
         parameters = parameters.with_weights(parameters.weights, scale=options.scale)
     _check_names(parameters, options)
