@@ -33,7 +33,7 @@ CASES = {
     "tune classic illegal.pgn -o out.yaml --strict": "illegal.pgn: game 1 (byte 93): illegal move 'Qxh7' at ply 13; fix it, or "
                                                      "leave out --strict",
     "tune classic good.pgn -o out.yaml --min-elo 4000": "good.pgn: no position left of 300 games (300 below the Elo wanted)",
-    "tune classic good.pgn -o out.yaml --skip-start 900": "good.pgn: no position left of 300 games (none of their positions was",
+    "tune classic good.pgn -o out.yaml --skip-start 900": "good.pgn: no position left of 300 games (all positions were filtered",
     "tune classic hollow -o out.yaml": "hollow: holds no .pgn or .epd or .fen file and is not a dataset",
     "tune tictactoe/zero a.ttt -o out.yaml --positions quiet": "tictactoe has no 'quiet' positions; choose 'auto' or 'all'",
     "tune classic cut.pgn.gz -o out.yaml": "cut.pgn.gz: truncated gz archive: it ends at byte 30000 before its last block is",

@@ -120,7 +120,8 @@ def test_the_reason_for_using_no_gpu_is_reported_unless_the_cpu_was_chosen(small
 @pytest.mark.parametrize("loss", ["draws", "ordered", "davidson"])
 def test_a_dry_run_takes_every_loss(small_dataset, tmp_path, loss):
     ran = done("tune", "classic", small_dataset.path, "--dry-run", "--loss", loss, "--only", "material.*")
-    assert "free weights; the games identify" in ran.out and "expected 95 % intervals of a fit to the results" in ran.out
+    assert " free weights, all identified by the games" in ran.out
+    assert "expected 95 % intervals of a fit to the results" in ran.out
 
 
 def test_fractional_labels_are_no_wins(tmp_path):

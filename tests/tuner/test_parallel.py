@@ -29,7 +29,7 @@ def test_results_come_in_order_and_few_pieces_are_taken_ahead(workers):
 
 
 @pytest.mark.parametrize("workers", [1, 3])
-def test_what_goes_wrong_in_a_thread_is_raised(workers):
+def test_exceptions_in_a_thread_are_raised(workers):
     with pytest.raises(ZeroDivisionError):
         list(in_order(lambda number: 1 // (number - 3), range(9), workers))
 
@@ -77,7 +77,7 @@ def test_an_interrupt_aborts_what_is_running_and_closes_every_state():
     assert ended <= aborted and closed == {0, 1}
 
 
-def test_leaving_early_drops_tasks_that_nobody_has_begun():
+def test_leaving_early_drops_tasks_that_have_not_begun():
     begun, go_on = [], threading.Event()
 
     def work(state: None, task: int) -> int:

@@ -1,7 +1,7 @@
-"""Measurements of speed: CPU time, medians, and a reference measured beside them in the same run.
+"""Measurements of speed: medians of CPU time, with a reference measured in the same run.
 
-A measurement is a function of a `Workload` that returns rows: dicts with what was done, value, unit, the value wanted
-(`target`, with `at_most` where less is better) and the reference's value.
+A measurement is a function of a `Workload` that returns rows: dicts with `what` was measured, value, unit, target (with
+`at_most` if less is better) and the reference's value.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Workload:
-    """What to measure with: a bundled parameter file, a file of games, and a folder to work in."""
+    """The input of a measurement: a bundled parameter file, a file of games, and a temporary folder."""
 
     params: str
     games: Path
@@ -23,7 +23,7 @@ class Workload:
 
 
 def cpu_seconds(work: Callable[[], object], repeats: int = 5) -> float:
-    """Median CPU time of a call."""
+    """Return the median CPU time of a call."""
     times = []
     for _ in range(repeats):
         started = time.process_time()
@@ -34,7 +34,7 @@ def cpu_seconds(work: Callable[[], object], repeats: int = 5) -> float:
 
 def row(what: str, value: float, unit: str, target: float | None = None, at_most: bool = False,
         reference: tuple[str, float] | None = None) -> dict:
-    """One line of the result; `ratio` is how many times better than the reference."""
+    """Return one row of the result; `ratio` is how many times better it is than the reference."""
     result = {"what": what, "value": value, "unit": unit, "target": target, "at_most": at_most, "reference": None,
               "reference_value": None, "ratio": None}
     if reference is not None:
@@ -44,7 +44,7 @@ def row(what: str, value: float, unit: str, target: float | None = None, at_most
 
 
 def met(line: dict) -> bool | None:
-    """Whether the target was reached; None without one."""
+    """Return whether the target was reached; None without a target."""
     if line["target"] is None:
         return None
     return line["value"] <= line["target"] if line["at_most"] else line["value"] >= line["target"]

@@ -40,8 +40,8 @@ COPIED = 1 << 30  # bytes, each read and written
 
 
 def random_games(like: Dataset, positions: int, folder: Path, seed: int = 1) -> Dataset:
-    """Write a dataset of about so many positions: repeated games of a dataset, with the PARAMETERS columns that apply most often,
-    random counts, and results sampled by random weights."""
+    """Write a dataset of about `positions` positions: repeated games of a dataset, with the PARAMETERS columns that apply most
+    often, random counts, and results sampled by random weights."""
     random = np.random.default_rng(seed)
     use = np.bincount(like.index, minlength=like.columns)
     chosen = np.sort(np.argsort(-use, kind="stable")[:PARAMETERS])
@@ -144,7 +144,7 @@ class Comparison:
 
 
 def compared(work: Workload, positions: int) -> tuple[Comparison, dict[str, float]]:
-    """Compare GPU and CPU on so many positions; return the comparison and the differences. InputError without a GPU,
+    """Compare GPU and CPU on a dataset of this size; return the comparison and the differences. InputError without a GPU,
     AssertionError if they differ, or if two runs on the GPU do."""
     gpu = required_gpu()
     comparison = Comparison(gpu, random_games(whole_data(work), positions, work.folder / "random"))

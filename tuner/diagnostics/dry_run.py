@@ -47,7 +47,9 @@ def dry_run_findings(data: Dataset, parameters: Parameters, options: FitOptions)
 
 def dry_run_lines(found: dict) -> list[str]:
     """Return the findings as lines of text."""
-    lines = [f"{found['free']:,} free weights; the games identify {found['rank']:,} independent combinations of them"]
+    identified = ", all identified by the games" if found["rank"] == found["free"] else (
+        f"; the games identify {found['rank']:,} independent combinations of them")
+    lines = [f"{found['free']:,} free weights{identified}"]
     if found["never"]:
         lines.append(f"never apply, so not identified: {_listed(_grouped(found['never']))}")
     if found["rare"]:

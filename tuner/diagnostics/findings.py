@@ -86,8 +86,8 @@ def findings(result: FitResult, plain: dict, summary: dict, layout: Layout,
 def _calibration(result: FitResult, problems: tuple[Problem, Problem | None]) -> dict:
     """Return the calibration before and after, on held-out games if there are any."""
     learned, held_out = problems
-    judged = held_out if held_out is not None and held_out.positions else learned
-    return {"before": calibration(judged, result.problem.start), "after": calibration(judged, result.weights)}
+    problem = held_out if held_out is not None and held_out.positions else learned
+    return {"before": calibration(problem, result.problem.start), "after": calibration(problem, result.weights)}
 
 
 def evaluation_noise(result: FitResult) -> float | None:

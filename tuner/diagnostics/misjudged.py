@@ -65,8 +65,8 @@ def misjudged(engine: Engine, sources: Sequence[str], options: ReadOptions, quie
         for batch in read:
             if len(batch.positions) == 0:
                 continue
-            _, old = _judged(engine, before, batch)
-            score, new = _judged(engine, after, batch)
+            _, old = _predictions(engine, before, batch)
+            score, new = _predictions(engine, after, batch)
             ends = np.append(batch.first[1:], len(new))
             kept = np.flatnonzero(ends > batch.first)
             sums = np.add.reduceat(new, batch.first[kept])
@@ -92,7 +92,7 @@ def misjudged(engine: Engine, sources: Sequence[str], options: ReadOptions, quie
     return {"games": games.plain(), "positions": positions.plain(), "files": files}
 
 
-def _judged(engine: Engine, parameters: Parameters, batch: PositionBatch) -> tuple[np.ndarray, np.ndarray]:
+def _predictions(engine: Engine, parameters: Parameters, batch: PositionBatch) -> tuple[np.ndarray, np.ndarray]:
     """Return expected scores of the first player, from 0 to 1, and losses."""
     logit = 2 * parameters.scale * engine.evaluate(batch.positions, parameters)
     q = 0.5 + 0.5 * batch.outcomes.astype(float)

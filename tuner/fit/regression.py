@@ -69,7 +69,7 @@ def fit(data: Dataset, parameters: Parameters, options: FitOptions,
 
 
 def convergence_of(problem: Problem, weights: np.ndarray, matrix: np.ndarray) -> Convergence:
-    """Return whether a fit converged, judged by the gain of one more Newton step, whatever the learner."""
+    """Return whether a fit converged, measured by the gain of one more Newton step."""
     value, gradient = objective_gradient(problem, weights)
     step, gain = newton_step(problem, weights, gradient, matrix)
     moving = step != 0

@@ -144,7 +144,7 @@ def fit_temporal(data: Dataset, extra: TemporalData, parameters: Parameters, opt
 
 
 def convergence_of(temporal: TemporalProblem, weights: np.ndarray) -> Convergence:
-    """Return whether a fit converged, judged by the size of one more Newton step, whatever the learner."""
+    """Return whether a fit converged, measured by the size of one more Newton step."""
     problem, games = temporal.problem, temporal.games
     right = temporal.equation(weights, games)[0]
     inside = ((weights > problem.low) | (right.reshape(weights.shape) > 0)) & (

@@ -94,8 +94,9 @@ def count_positions(engine: Engine, sources: Sequence[str], options: ReadOptions
 
     None, and nothing is read, if a source can be read only once (standard input, pipes) or is a dataset.
     """
-    if any(source == "-" or is_dataset(source) for source in sources) or not all(
-            map(os.path.isfile, expand(sources, engine.game.suffixes, engine.game.holds_games))):
+    if any(source == "-" or is_dataset(source) for source in sources):
+        return None
+    if not all(map(os.path.isfile, expand(sources, engine.game.suffixes, engine.game.holds_games))):
         return None
     options, packed = prepared(engine, options, quiescence)
     report, positions = ReadReport(), 0

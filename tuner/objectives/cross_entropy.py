@@ -18,7 +18,7 @@ from tuner.unit import entry, inner
 
 @inner(types.float64(types.int64, types.float64, numbers, numbers))
 def _weighted_logs(n, scale, evaluation, weight):
-    """Sum of (weight - 1) * log(1 + exp(-|logit|)): nothing, unless positions are weighted."""
+    """Return the sum of (weight - 1) * log(1 + exp(-|logit|)), zero unless positions are weighted."""
     same, loss = True, 0.0
     for i in range(n):
         same &= weight[i] == 1.0
@@ -30,7 +30,7 @@ def _weighted_logs(n, scale, evaluation, weight):
 
 @entry(SIGNATURE, fastmath={"reassoc"})
 def block(n, scale, evaluation, outcome, weight, curvature):
-    """Cross-entropy of n positions; `evaluation` is replaced by weight * residual."""
+    """Return the cross-entropy of n positions; `evaluation` is replaced by weight * residual."""
     loss, product = _weighted_logs(n, scale, evaluation, weight), 1.0
     for i in range(n):
         logit = 2.0 * scale * evaluation[i]

@@ -91,7 +91,7 @@ class Learner:
 
 
 def learning_rate(settings: Settings, batches: int) -> float:
-    """Return the learning rate after so many batches: it falls as 1 / (1 + batches / decay), down to a floor."""
+    """Return the learning rate after some batches: it falls as 1 / (1 + batches / decay), down to a floor."""
     start = RULES[settings.rule].rate if settings.rate is None else settings.rate
     return start * max(settings.floor, 1 / (1 + batches / settings.decay))
 

@@ -159,7 +159,7 @@ def tree_of(searches: list[Search], words: int) -> Tree:
 
 
 def _add_random(game: Game, rng: random.Random, plies: int, line: list[np.ndarray], moves: list[int]) -> None:
-    """Add so many random moves, without moves that end the game."""
+    """Add `plies` random moves that do not end the game."""
     for _ in range(plies):
         legal = game.legal_moves(line[-1])
         rng.shuffle(legal)

@@ -40,7 +40,7 @@ class ThreadPlayers:
             raise
 
     def use_version(self, version: int) -> None:
-        """Set the searcher to the weights after so many batches."""
+        """Set the searcher to the weights after `version` batches."""
         if version != self._bound:
             self._bind(self.searcher, version)
             self._bound = version

@@ -57,7 +57,7 @@ METHODS = {
     "logistic": Method(),
     "rootstrap": Method(searches=True, lambda_=0.0, rounds=1),
     "td": Method(tuple(TEMPORAL), temporal=True, lambda_=0.7),
-    # leaves are quiet, whatever the positions are
+    # leaves are quiet for any position
     "td-leaf": Method(tuple(TEMPORAL), searches=True, temporal=True, lambda_=0.7, rounds=3, positions="all"),
 }
 
@@ -117,7 +117,7 @@ def _unused(options: TuneOptions, name: str, method: Method, sources: Sequence[s
 
 
 def method_for(options: TuneOptions, game: Game, parameters: Parameters, sources: Sequence[str]) -> str:
-    """Default method: rootstrap if there are games and an evaluation to search with, else logistic.
+    """Return the default method: rootstrap if there are games and an evaluation to search with, else logistic.
 
     Labelled positions are few per game, and their labels are verdicts already. Losses that model draws need results.
     """

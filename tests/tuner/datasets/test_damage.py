@@ -37,12 +37,12 @@ def test_a_manifest_that_lacks_something_or_contradicts_the_arrays_is_refused(co
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "null", "3", '"text"', "[" * 100_000, "\xff", "{}"])
-def test_a_manifest_that_is_none_is_refused(copy, text):
+def test_an_invalid_manifest_is_refused(copy, text):
     (copy / MANIFEST).write_bytes(text.encode("latin-1"))
     assert ("dataset format None, expected 1" if text == "{}" else "damaged") in refused(copy)
 
 
-def test_a_folder_without_manifest_is_no_dataset(copy, tmp_path):
+def test_a_folder_without_manifest_is_not_a_dataset(copy, tmp_path):
     (copy / MANIFEST).unlink()
     assert "not a dataset (no manifest.json); make one with `tuner dataset GAMES -o DIR`" in refused(copy)
     assert not is_dataset(copy)
@@ -142,7 +142,7 @@ def test_a_changed_byte_is_found_and_its_part_named(tmp_path, monkeypatch):
         open_dataset(tmp_path / "data")
 
 
-def test_a_missing_checksum_is_no_way_round_it(copy):
+def test_a_missing_checksum_is_refused(copy):
     manifest = json.loads((copy / MANIFEST).read_text())
     manifest["checks"]["count"].pop()
     (copy / MANIFEST).write_text(json.dumps(manifest))

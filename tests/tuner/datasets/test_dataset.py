@@ -71,7 +71,7 @@ def test_a_dataset_counted_with_other_terms_than_the_engines_is_refused(chess):
         assert str(caught.value).startswith(f"{data.path}: {said}")
 
 
-def test_what_is_left_without_finishing_leaves_nothing(sample, tmp_path):
+def test_an_unfinished_writer_leaves_nothing(sample, tmp_path):
     with pytest.raises(ZeroDivisionError), DatasetWriter(tmp_path / "new") as writer:
         writer.add_positions(Rows(np.zeros(1), np.ones(1), np.arange(2), np.zeros(1), np.zeros(1)))
         raise ZeroDivisionError

@@ -38,7 +38,7 @@ def test_a_union_holds_every_game_once_in_the_order_of_the_datasets(sample, tmp_
     assert [source["file"] for source in found.manifest["sources"]] == ["none"] * 3
 
 
-def test_parts_put_together_are_the_whole(sample, tmp_path):
+def test_merged_parts_are_the_whole(sample, tmp_path):
     parts = [part(sample.data, np.arange(*span), tmp_path / name, name) for name, span in (("a", (0, 11)), ("b", (11, 30)))]
     assert games_of(merge(parts, tmp_path / "union")) == games_of(sample.data)
 

@@ -33,7 +33,7 @@ def test_every_game_is_on_one_side_and_no_game_and_no_opening_on_both(data, shar
     assert not np.isin(data.opening[kept], data.opening[held]).any()
 
 
-def test_cases_would_tell_a_split_by_opening_alone_from_a_right_one():
+def test_the_cases_distinguish_a_split_by_opening_alone_from_a_correct_one():
     """Some games come under two openings of different sides."""
     assert sum(len(np.unique(data.opening[data.game == game])) > 1 for data in CASES for game in np.unique(data.game)) > 100
 

@@ -59,14 +59,14 @@ def _scaled(matrix: np.ndarray) -> np.ndarray:
     return matrix / np.outer(scale, scale)
 
 
-def test_what_trades_against_a_mean_is_known_and_twins_are_not(sample):
+def test_weights_traded_against_a_mean_are_identified_and_twins_are_not(sample):
     problem = problem_of(sample, 1)
     null_space = find_null_space(problem, problem.gauss_newton(problem.start), LAYOUT.places)
     loose = dict(zip([*LAYOUT.labels(), "intercept"], null_space.loose.tolist(), strict=True))
     assert {name for name, is_loose in loose.items() if is_loose} == {"twin.a", "twin.b", "list.rare[2]"}
 
 
-def test_effective_numbers_are_the_trace_of_the_smoother(sample):
+def test_effective_parameters_are_the_trace_of_the_smoother(sample):
     precision = np.full(14, 2e-6)
     problem = problem_of(sample, 1, precision=precision)
     matrix = problem.gauss_newton(problem.start)

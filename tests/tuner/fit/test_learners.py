@@ -173,7 +173,7 @@ def test_newton_comes_back_from_far_away(sample, far, objective):
 
 
 @pytest.mark.parametrize("learner", ["newton", "lbfgs"])
-def test_separable_data_do_not_throw_a_learner(tmp_path, learner):
+def test_learners_survive_separable_data(tmp_path, learner):
     x = np.repeat(np.arange(-3, 4), 6)[:, None].astype(np.int8)
     sample = write_sample(tmp_path / "data", x, np.where(x[:, 0] > 0, 1.0, -1.0), np.full(14, 3))
     found, record = learn(problem_of(sample, 1), learner)

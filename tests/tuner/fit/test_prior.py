@@ -46,7 +46,7 @@ def allowed(stages=1):
 
 
 @pytest.mark.parametrize("seed", [1, 2])
-def test_the_spread_of_each_group_is_the_one_that_its_weights_were_drawn_with(tmp_path, seed):
+def test_the_spread_of_each_group_is_that_of_its_true_weights(tmp_path, seed):
     sample, truth = drawn(tmp_path, seed, 10_000)
     problem, weights, _ = empirical_prior(problem_of(sample, 1), PLACES, allowed())
     groups = prior_groups(PLACES, allowed())

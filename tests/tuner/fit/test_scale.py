@@ -71,7 +71,7 @@ def test_the_scale_does_not_depend_on_the_one_to_begin_with(drawn, guess):
 
 
 @pytest.mark.parametrize("games", [np.arange(400), np.arange(0, 400, 2)], ids=["neighbours", "with gaps"])
-def test_of_many_positions_games_are_drawn_each_equally_likely(drawn, monkeypatch, games):
+def test_of_many_positions_games_are_sampled_uniformly(drawn, monkeypatch, games):
     sample, weights = drawn
     monkeypatch.setattr(module, "POSITIONS", 700)
     problem = problem_of(sample, 2, start=weights, games=games)
@@ -102,7 +102,7 @@ def dead_endings(folder, share: float):
     return write_sample(folder / "data", x, outcome, lengths, phase=phase), weights
 
 
-def test_drawn_endings_are_left_out_and_said(tmp_path):
+def test_drawn_endings_are_left_out_with_a_note(tmp_path):
     sample, weights = dead_endings(tmp_path, 0.9)
     problem = problem_of(sample, 2, start=weights)
     found = fit_scale(problem)
@@ -119,7 +119,7 @@ def test_endings_as_decided_as_the_evaluation_says_are_kept(tmp_path):
     assert found.value == pytest.approx(TRUE, rel=0.1)
 
 
-def test_a_scale_far_from_the_files_is_said_with_a_way_out():
+def test_a_scale_far_from_that_of_the_file_is_noted_with_a_remedy():
     assert scale_lines(Scale(0.0026), 0.00255) == []
     (line,) = scale_lines(Scale(0.00122), 0.00255)
     assert "0.48 times the 0.00255 of the file" in line and "less often" in line and "--scale 0.00255" in line
@@ -128,7 +128,7 @@ def test_a_scale_far_from_the_files_is_said_with_a_way_out():
     assert "do not predict" in scale_lines(None, 0.00255)[0]
 
 
-def test_weights_that_say_nothing_have_no_scale(drawn):
+def test_weights_without_information_have_no_scale(drawn):
     sample, weights = drawn
     assert fit_scale(problem_of(sample, 2, start=0.0)) is None
     assert fit_scale(problem_of(sample, 2, start=-weights)) is None
@@ -137,21 +137,21 @@ def test_weights_that_say_nothing_have_no_scale(drawn):
     assert fit_scale(problem_of(sample, 2, start=constant)) is None
 
 
-def test_outcomes_that_the_evaluation_tells_perfectly_have_no_scale(tmp_path):
+def test_outcomes_predicted_perfectly_have_no_scale(tmp_path):
     x = np.array([[1], [-1]] * 30, np.int8)
     sample = write_sample(tmp_path / "data", x, x[:, 0].astype(float), np.full(6, 10))
     assert fit_scale(problem_of(sample, 1, start=100.0 * np.array([[1, 0]]))) is None
 
 
 @pytest.mark.parametrize(("options", "kept"), [({}, False), ({"fit_scale": False}, True)])
-def test_a_fit_finds_the_scale_unless_it_is_held(drawn, options, kept):
+def test_a_fit_finds_the_scale_unless_it_is_fixed(drawn, options, kept):
     sample, weights = drawn
     parameters = Parameters("none", sample.layout, ("mg", "eg"), weights[:, :-1], scale=0.001)
     found = fit(sample.data, parameters, FitOptions(held_out=0, prior=None, **options)).parameters
     assert found.scale == pytest.approx(0.001 if kept else expected_scale(sample, weights), rel=1e-6)
 
 
-def test_a_fit_from_zeros_or_from_nonsense_keeps_its_scale_and_says_so_where_it_matters(drawn):
+def test_a_fit_from_zeros_or_from_nonsense_keeps_its_scale_with_a_note(drawn):
     sample, weights = drawn
     for start, said in ((0 * weights, False), (-weights, True)):
         notes = []

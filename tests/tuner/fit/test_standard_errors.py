@@ -82,7 +82,7 @@ def test_fixed_numbers_have_no_error_and_the_others_that_of_the_smaller_model(sa
     assert (found.standard_errors[~free] == 0).all()
 
 
-def test_what_never_applies_has_no_standard_error(tmp_path):
+def test_a_weight_that_never_applies_has_no_standard_error(tmp_path):
     x = random_coefficients(np.random.default_rng(7), 400, 4)
     x[:, 2] = 0
     sample = write_sample(tmp_path / "data", x, np.random.default_rng(8).choice([-1.0, 1.0], 400), np.full(40, 10))
@@ -92,7 +92,7 @@ def test_what_never_applies_has_no_standard_error(tmp_path):
         assert (found.standard_errors[0, [0, 1, 3, 4]] > 0).all()
 
 
-def test_without_anything_that_applies_there_is_no_error_to_tell(tmp_path):
+def test_if_nothing_applies_there_are_no_standard_errors(tmp_path):
     x = np.zeros((40, 2), np.int8)
     sample = write_sample(tmp_path / "data", x, np.tile([-1.0, 1.0], 20), np.full(10, 4))
     free = np.array([[True, True, False]])
@@ -121,7 +121,7 @@ def redundant(tmp_path_factory):
 
 
 @pytest.mark.parametrize("start", [0.0, 50.0])
-def test_errors_beside_a_null_direction_are_finite_and_those_of_the_smaller_model(redundant, start):
+def test_errors_with_a_null_direction_are_finite_and_those_of_the_smaller_model(redundant, start):
     whole, less = redundant
     weights, found = errors_of(problem_of(whole, 1, start=start), PLACES)
     smaller = statsmodels_fit(less, 1, cov_type="cluster", cov_kwds={"groups": less.group.astype(int)})
@@ -136,7 +136,7 @@ def test_errors_beside_a_null_direction_are_finite_and_those_of_the_smaller_mode
     assert weights[0, 1:5] @ used / used.sum() == pytest.approx(start, abs=1e-4)
 
 
-def test_errors_beside_null_directions_are_those_under_the_constraints_that_hold_them(redundant):
+def test_errors_with_null_directions_are_those_under_the_constraints_that_fix_them(redundant):
     """V = N (N'HN)^-1 N'MN (N'HN)^-1 N', N a basis of the weights that satisfy the constraints; two stages."""
     whole, _ = redundant
     phase = np.random.default_rng(10).integers(0, 25, len(whole.phase))

@@ -21,7 +21,7 @@ def games(*firsts: str, result: str = "1-0") -> str:
     return "".join(GAME.format(moves=OPENING.format(first=first), result=result) for first in firsts)
 
 
-def test_a_game_that_stands_in_two_files_is_taken_once(tmp_path):
+def test_a_game_in_two_files_is_used_once(tmp_path):
     (tmp_path / "a.pgn").write_text(games("e4", "e3"))
     (tmp_path / "b.pgn").write_text(games("e3") + games("e4", result="0-1"))
     ran = done("dataset", tmp_path / "a.pgn", tmp_path / "b.pgn", "-o", tmp_path / "both", "--positions", "all")
@@ -50,7 +50,7 @@ def folder_of(path, **files: bytes | str):
     return path
 
 
-def test_a_folder_stands_for_the_files_in_it_that_hold_games(tmp_path):
+def test_of_a_folder_the_files_with_games_are_read(tmp_path):
     folder = folder_of(tmp_path / "games", a_pgn=games("e4"), b_book=labelled(5), c_csv="fen,result\n" + labelled(3, 2).replace(
         " [", ",").replace("]", ""), d_pgn_gz=gzip.compress(games("e3").encode()), README_md="# Games\n\nof Saturday\n",
         params_yaml="game: chess\n", notes_txt="bring milk\n")
@@ -63,7 +63,7 @@ def test_a_folder_stands_for_the_files_in_it_that_hold_games(tmp_path):
     assert [source["file"] for source in manifest["sources"]] == ["a.pgn", "b.book", "c.csv", "d.pgn.gz"]
 
 
-def test_a_file_of_a_folder_that_cannot_be_read_is_told_and_skipped(tmp_path):
+def test_an_unreadable_file_of_a_folder_is_noted_and_skipped(tmp_path):
     folder = folder_of(tmp_path / "games", a_pgn_gz=b"no archive", b_pgn=games("e4", "e3").encode("utf-16"),
                        c_pgn=bytes(40_000_000), d_pgn=games("e4"))
     ran = done("dataset", folder, "-o", tmp_path / "out", "--positions", "all")
@@ -82,7 +82,7 @@ def many(n: int, seed: int = 1) -> str:
     return "".join(f'[Event "{rng.random()}"]\n[Result "1-0"]\n\n{line}\n\n' for line in lines)
 
 
-def test_of_a_file_of_a_folder_that_breaks_off_the_whole_games_before_are_kept_and_that_is_told(tmp_path):
+def test_of_a_truncated_file_of_a_folder_the_complete_games_are_kept_with_a_note(tmp_path):
     whole = gzip.compress(many(3000).encode())
     folder = folder_of(tmp_path / "games", a_pgn_gz=whole[:len(whole) * 2 // 3], b_pgn=games("e4"))
     ran = done("dataset", folder, "-o", tmp_path / "out", "--positions", "all", "--duplicates", "keep")
@@ -99,7 +99,7 @@ def test_of_a_file_of_a_folder_that_breaks_off_the_whole_games_before_are_kept_a
 
 
 @pytest.mark.parametrize("strict", [True, False])
-def test_a_file_that_is_named_or_read_strictly_has_to_be_whole(strict, tmp_path):
+def test_a_truncated_file_is_refused_if_named_or_read_strictly(strict, tmp_path):
     folder = folder_of(tmp_path / "games", a_pgn_gz=gzip.compress(games("e4").encode())[:-4], b_pgn=games("d4"))
     what = [folder, "--strict"] if strict else [folder / "a.pgn.gz", folder]
     ran = tuner("dataset", *what, "-o", tmp_path / "out")
@@ -113,7 +113,7 @@ def test_a_folder_without_games_is_refused(tmp_path):
     assert (ran.status, ran.err) == (2, f"tuner: {folder}: holds no .pgn or .epd or .fen file and is not a dataset\n")
 
 
-def test_labelled_positions_come_from_standard_input_whole(tmp_path):
+def test_labelled_positions_are_read_from_standard_input(tmp_path):
     text = labelled(500)
     (tmp_path / "a.book").write_text(text)
     done("dataset", "-", "-o", tmp_path / "one", stdin=text.encode())

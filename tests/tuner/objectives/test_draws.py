@@ -75,7 +75,7 @@ def test_derivatives_are_those_of_the_loss(model):
 
 @pytest.mark.skipif(PLAIN, reason="NUMBA_DISABLE_JIT is set")
 @MODELS
-def test_numbers_far_out_stay_finite(model):
+def test_large_evaluations_stay_finite(model):
     evaluation, width, outcome = np.array([9e4, -9e4, 9e4, 0.0]), np.array([50.0, 50, 1e-9, 1e4]), np.array([-1.0, 0, 1, 1])
     loss, found = call(model, evaluation, width, outcome, np.ones(4))
     assert np.isfinite(loss) and np.isfinite(found).all()

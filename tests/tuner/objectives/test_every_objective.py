@@ -69,7 +69,7 @@ def test_no_residual_is_larger_than_the_bound_and_some_come_close(objective):
 
 
 @EVERY
-def test_expected_scores_rise_from_0_to_1_and_are_fair(objective):
+def test_expected_scores_rise_from_0_to_1_and_are_symmetric(objective):
     evaluation = np.linspace(-6000, 6000, 601)
     score = objective.expected_score(SCALE, evaluation, np.full(601, 80.0))
     assert (np.diff(score) >= 0).all() and score[0] < 1e-6 and score[-1] > 1 - 1e-6
@@ -77,7 +77,7 @@ def test_expected_scores_rise_from_0_to_1_and_are_fair(objective):
 
 
 @EVERY
-def test_a_loss_with_a_width_says_how_fits_begin(objective):
+def test_a_loss_with_a_width_has_starting_values(objective):
     assert bool(objective.widths) == (objective.name in DRAW_MODELS) == bool(objective.probabilities) == bool(objective.start)
 
 

@@ -61,7 +61,7 @@ def test_lambda_one_telescopes_to_the_outcome_and_zero_is_one_step(rng):
         assert (errors(differences(v, z), 0.0) == np.append(v[1:], z) - v).all()
 
 
-def test_a_game_broken_off_takes_its_last_value_for_right(rng):
+def test_an_unfinished_game_ends_with_its_last_value(rng):
     _, v, _ = game(rng, 12)
     assert differences(v, None)[-1] == 0
     assert np.abs(errors(differences(v, None), 1.0) - (v[-1] - v)).max() < 1e-12

@@ -84,7 +84,7 @@ def test_nothing_is_learned_across_a_random_move(classic):
             assert np.abs(c[:first] - errors(d, 0.7)[:first]).max() < 1e-12
 
 
-def test_against_somebody_else_only_own_moves_count_and_blunders_may_be_left_out(classic):
+def test_against_an_opponent_only_own_moves_count_and_blunders_may_be_left_out(classic):
     from tuner.match.players import RandomPlayer
 
     engine, parameters = classic
@@ -165,7 +165,7 @@ def test_treestrap_moves_only_values_outside_of_proven_bounds_which_plain_minima
     assert checked >= 15
 
 
-def test_a_broken_off_game_ends_with_its_last_value_unless_it_counts_as_drawn(classic):
+def test_an_unfinished_game_ends_with_its_last_value_unless_it_counts_as_drawn(classic):
     episode = episodes(classic, 1, Plan(Limits(depth=1), 4, plies=20))[0]
     assert episode.outcome is None and len(episode.moves) == 20
     values = np.linspace(0, 0.5, len(episode.ply))

@@ -82,14 +82,14 @@ def test_a_checkpoint_of_something_else_is_refused(run, change, said):
     assert_refused(run, said)
 
 
-def test_a_missing_checkpoint_does_not_begin_anew(run):
+def test_a_missing_checkpoint_does_not_restart_the_run(run):
     (run / "checkpoint.npz").unlink()
     assert_refused(run, "checkpoint.npz: is missing, but games were played; restore it")
 
 
 @pytest.mark.parametrize("line", [b"[1]", b"null", b"{}", b"\xff\x00", b"[" * 9999, b"9" * 5000, b'{"batch":1}',
                                   b'{"batch":2,"games":-8,"cpu_seconds":1}', b'{"batch":2,"games":8,"cpu_seconds":NaN}'])
-def test_a_damaged_line_of_the_history_is_told(run, line):
+def test_a_damaged_line_of_the_history_is_refused(run, line):
     lines = (run / "history.jsonl").read_bytes().splitlines()
     wide = max(len(line), len(lines[1]))
     sizes = len(lines[0]) + len(lines[2]) + 3 + wide
@@ -102,7 +102,7 @@ def test_a_damaged_line_of_the_history_is_told(run, line):
 
 
 @pytest.mark.parametrize("name", ["history.jsonl", "games.pgn", "games.keys"])
-def test_files_that_are_shorter_than_the_checkpoint_says_are_refused(run, name):
+def test_files_shorter_than_in_the_checkpoint_are_refused(run, name):
     (run / name).write_bytes((run / name).read_bytes()[:-9])
     assert_refused(run, f"{name}: has ")
     (run / name).unlink()
@@ -117,7 +117,7 @@ def test_a_checkpoint_that_ends_within_a_line_is_refused(run):
 
 
 @pytest.mark.parametrize("batches", [1, 2])
-def test_what_goes_beyond_an_old_checkpoint_is_kept_beside_unless_a_kill_explains_it(run, batches):
+def test_data_beyond_an_old_checkpoint_are_saved_unless_a_kill_explains_them(run, batches):
     """Any part of one more batch may exist; two more lines mean that an older checkpoint was restored."""
     before = contents(run)
     done("selfplay", "--resume", run, "--games", 12 + 4 * batches)
@@ -154,7 +154,7 @@ SETTINGS = [
 
 
 @pytest.mark.parametrize(("name", "value", "said"), SETTINGS, ids=lambda value: str(value)[:30])
-def test_settings_that_make_no_sense_are_refused(run, name, value, said):
+def test_invalid_settings_are_refused(run, name, value, said):
     config = yaml.safe_load((run / "config.yaml").read_text())
     config["selfplay"][name] = value
     (run / "config.yaml").write_text(yaml.safe_dump(config))
@@ -165,7 +165,7 @@ def test_settings_that_make_no_sense_are_refused(run, name, value, said):
 
 
 @pytest.mark.parametrize("text", [b"[" * 30000, b"", b"[1]", b"\xff\x00", b"&a [*a]", b"- " * 5000, b"selfplay: {}\n"])
-def test_a_config_that_is_none_is_refused(run, text):
+def test_an_invalid_config_is_refused(run, text):
     (run / "config.yaml").write_bytes(text)
     assert_refused(run, "config.yaml:")
 

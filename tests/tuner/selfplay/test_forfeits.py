@@ -26,7 +26,7 @@ class Quitter:
 
 @pytest.mark.parametrize("first", [0, 1])
 @pytest.mark.parametrize("when", ["begin", "choose"])
-def test_an_opponent_that_gives_up_has_lost(when, first):
+def test_an_opponent_that_gives_up_loses(when, first):
     engine, parameters = load_engine("classic")
     episode = play_episode(engine.game, engine.searcher(parameters, megabytes=1), Plan(Limits(depth=1)), 0, 1,
                            engine.game.start(), opponent=Quitter(when), first=first)

@@ -24,7 +24,7 @@ def mates_at_once(params: str | Path, seed: int) -> bool:
     return len(episode.moves) == 3 and episode.outcome == 1
 
 
-def test_sixty_games_teach_the_mate_with_a_rook(tmp_path):
+def test_the_mate_with_a_rook_is_learned_from_sixty_games(tmp_path):
     learned = 0
     for seed in range(1, 11):
         settings = Settings("material", 60, DEPTH, random_plies=0, openings=ROOK_MATE, explore=0.3, plies=12, truncated="draw",

@@ -151,7 +151,7 @@ def _touched(ranges: np.ndarray, a: int, b: int) -> bool:
 
 
 def bounds(data: Dataset, positions: int) -> list[tuple[int, int]]:
-    """Return the bounds of chunks of about so many positions; chunks hold whole games."""
+    """Return the bounds of chunks of about `positions` positions; chunks hold whole games."""
     ends, found = data.first[1:], []
     begin = 0
     while begin < data.positions:

@@ -109,7 +109,7 @@ class Gpu:
         return GpuTemporal(self._sums, self._library, model, extra)
 
     def copying(self, size: int) -> Callable[[], None]:
-        """Return a function that copies so many bytes within GPU memory, to measure its bandwidth."""
+        """Return a function that copies `size` bytes within GPU memory, to measure its bandwidth."""
         arrays = self._library.arrays
         source, target = arrays.zeros(size, np.uint8), arrays.zeros(size, np.uint8)
 

@@ -18,7 +18,7 @@ from tuner.device.gpu.library import THREADS, Library
 from tuner.device.model import Model
 
 WARPS, GROUPS = THREADS // 32, THREADS // 4  # positions of a block that has a warp, or four lanes, for each
-ALIGNED = 8  # rows have a multiple of so many numbers
+ALIGNED = 8  # row lengths are multiples of this
 ROWS_BYTES = 1 << 29  # of dense rows written at once
 
 Residuals = Callable[[Chunk, Chosen], tuple[Any, Any]]
@@ -129,14 +129,14 @@ def _by_place(arrays: Any, chunk: Chunk, chosen: Chosen, values: Any) -> Any:
 
 
 def _of_one_phase(chosen: Chosen, most: int) -> Iterator[tuple[int, slice]]:
-    """Yield each phase with slices of at most so many of its chosen positions."""
+    """Yield each phase with slices of at most `most` of its chosen positions."""
     for phase, (low, high) in enumerate(pairwise(chosen.ends.tolist())):
         for begin in range(low, high, most):
             yield phase, slice(begin, min(begin + most, high))
 
 
 def _batches(group: np.ndarray, most: int) -> Iterator[np.ndarray]:
-    """Yield index ranges of sorted group numbers, at most so many groups at a time."""
+    """Yield index ranges of sorted group numbers, at most `most` groups at a time."""
     starts = np.flatnonzero(np.diff(group, prepend=-1))
     edges = [*starts[::most].tolist(), len(group)]
     for low, high in pairwise(edges):

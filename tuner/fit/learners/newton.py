@@ -118,7 +118,7 @@ def newton_step(problem: Problem, weights: np.ndarray, gradient: np.ndarray, mat
 
 
 def _search(problem: Problem, weights: np.ndarray, step: np.ndarray, value: float):
-    """Shorten the step until the objective falls; None, None, None if it does not."""
+    """Shorten the step until the objective falls; return weights, objective and gradient, or three times None."""
     for _ in range(6):
         after = np.clip(weights + step, problem.low, problem.high)
         new_value, new_gradient = objective_gradient(problem, after)
