@@ -1,37 +1,68 @@
-"""What the README shows works as shown."""
+"""The README shows what the commands print, names every command, and is short."""
 
 from __future__ import annotations
 
 import re
 import textwrap
+from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
+from tests.commands.support import done
+from tests.games.support import REPOSITORY
 from tuner.cli import COMMANDS
-from tuner.engine.loading import load_engine, parameter_path
-from tuner.parameters.reader import read_parameters
+from tuner.engine.loading import load_parameters
+from tuner.parameters.writer import write_parameters
 
-README = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
-BLOCKS = [textwrap.dedent(block) for block in re.findall(r"(?:^    .*\n|^\n(?=    ))+", README, re.MULTILINE)]
-
-
-def test_the_python_of_the_readme_runs():
-    (code,) = [block for block in BLOCKS if "import load_engine" in block]
-    for name, call in (("one", "engine.evaluate("), ("many", "engine.evaluate_many(")):
-        assert code.count(call) == 1
-        code = code.replace(call, f"{name} = {call}")
-    space = {}
-    exec(code, space)
-    assert space["one"].shape == space["many"].shape == (1,)
+README = (REPOSITORY / "README.md").read_text(encoding="utf-8")
+SHOWN = re.findall(r"^    \$ tuner (\w+) .*\n((?:    .*\n)+)", README, re.MULTILINE)
+MOST = 6000  # bytes
+ELLIPSIS = "…"
 
 
-def test_what_the_readme_says_a_parameter_file_may_hold_is_accepted(tmp_path):
-    (example,) = [block for block in BLOCKS if "game: chess" in block]
-    options = example[example.index("fixed:"):]
-    path = tmp_path / "my.yaml"
-    path.write_text(parameter_path("classic", "chess").read_text() + options)
-    parameters = read_parameters(path, load_engine("classic")[0].layout, "chess")
-    assert (len(parameters.fixed), len(parameters.bounds), len(parameters.prior)) == (1, 1, 1)
+def shape_of(line: str) -> str:
+    """A line without its numbers, stars and spacing."""
+    return re.sub(r"[+-]?(\d+([.,]\d+)*|inf|nan)", "#", " ".join(line.replace("*", "").split()))
+
+
+@pytest.fixture(scope="module")
+def printed(small_pgn, tmp_path_factory) -> dict[str, str]:
+    """What the commands of the README print for fewer games."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(tmp_path_factory.mktemp("readme"))
+        tune = done("tune", "classic", small_pgn, "-o", "learned.yaml", "--depth", 1, "--per-game", 40)
+        match = done("match", "learned.yaml", "classic", "--depth", 1, "--games", 4)
+        # as if of a hundred times as many games: more than 20 changes are supported
+        learned = load_parameters("learned.yaml")
+        write_parameters(Path("learned.yaml"), replace(learned, standard_errors=learned.standard_errors / 10))
+        return {"tune": tune.err + tune.out, "diff": done("diff", "classic", "learned.yaml").out, "match": match.out}
+
+
+def test_the_readme_is_short():
+    assert len(README.encode()) <= MOST
+
+
+@pytest.mark.parametrize(("command", "shown"), SHOWN, ids=[command for command, _ in SHOWN])
+def test_the_output_shown_is_that_of_the_commands(command, shown, printed):
+    """Line by line, but for the numbers, which are those of all bundled games, and the names of the largest changes."""
+    shapes = {shape_of(line) for line in printed[command].splitlines()}
+    lines = [line for line in textwrap.dedent(shown).splitlines() if line.strip() != ELLIPSIS]
+    assert len(lines) > 3
+    missing = [line for line in lines if shape_of(line) not in shapes]
+    parameters = re.compile(r"[a-z_]+\.[a-z_]+(\[\d\])* (mg|eg) ( +[+-]?[\d.]+){4}")
+    assert [line for line in missing if not (command == "diff" and parameters.fullmatch(line))] == []
+
+
+def test_the_three_commands_are_shown():
+    assert [command for command, _ in SHOWN] == ["tune", "diff", "match"]
 
 
 def test_the_readme_names_every_command():
-    assert set(re.findall(r"^\| `tuner (\w+)", README, re.MULTILINE)) == set(COMMANDS)
+    assert set(re.findall(r"^\| `tuner (\w+)` \|", README, re.MULTILINE)) == set(COMMANDS)
+
+
+def test_its_picture_is_small_enough_for_a_page():
+    (picture,) = re.findall(r"!\[.*?\]\((.*?)\)", README)
+    content = Path(REPOSITORY / picture).read_bytes()
+    assert content.startswith(b"\x89PNG") and len(content) < 150_000

@@ -1,0 +1,22 @@
+"""Play a match between two evaluations and write its games: python examples/match.py [FOLDER]
+
+Twenty games are far too few to tell anything about strength: see docs/playing-in-a-gui.md for how many it takes.
+"""
+
+import sys
+import tempfile
+from pathlib import Path
+
+import tuner
+
+
+def main(folder: Path) -> None:
+    result = tuner.play_match("classic", "material", games=20, depth=2, pgn=folder / "games.pgn", run=folder / "match")
+    print(result)
+    elo = result.result["elo"]
+    print("Elo of classic:", elo["value"], "from", elo["low"], "to", elo["high"])
+    print("the report:", tuner.write_report(folder / "match"))
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1] if len(sys.argv) > 1 else tempfile.mkdtemp()))
