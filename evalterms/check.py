@@ -86,7 +86,7 @@ def count_checked(term: Term, view: ModuleType, position: np.ndarray) -> np.ndar
             raise WrongCount("it returns something, expected only calls of emit(index, count)")
     row = np.array(ours.row) - np.array(theirs.row)
     for index in np.flatnonzero((row < LOWEST) | (row > HIGHEST)):
-        raise WrongCount(f"{ours.of(index)} adds up to {row[index]}, expected {LOWEST} to {HIGHEST}; count in larger units")
+        raise WrongCount(f"{ours.of(int(index))} adds up to {row[index]}, expected {LOWEST} to {HIGHEST}; count in larger units")
     return row
 
 
@@ -94,7 +94,7 @@ def check_curve(term: Term) -> None:
     """Raise WrongCount unless the function of a nonlinear term returns finite numbers, and zero for zero. Plain Python only."""
     for total in (0.0, 1.0, -1.0, 0.5, 300.0, -300.0, 20_000.0, -20_000.0):
         value = term.curve(total)
-        if not isinstance(value, (float, int, np.floating)) or not abs(value) < LARGEST:
+        if not isinstance(value, (float, int, np.floating)) or not -LARGEST < value < LARGEST:
             raise WrongCount(f"its function returns {value!r} for {total:g} centipawns, expected a number of centipawns below "
                              f"{LARGEST:,.0f}")
         if total == 0.0 and value != 0:

@@ -77,7 +77,7 @@ def compose(game: str, terms: Sequence[Term]) -> Composition:
     """Compile these terms into one evaluation."""
     view = importlib.import_module(f"evalterms.{game}.view")
     sources = {Path(__file__), *Path(__file__).parent.glob("*.py"), *(Path(__file__).parent / game).glob("*.py")}
-    sources |= {Path(inspect.getsourcefile(plain_function(term.function))) for term in terms}
+    sources |= {Path(inspect.getfile(plain_function(term.function))) for term in terms}
     layout = " ".join(f"{term.name}:{parameter.name}{parameter.shape}" for term in terms for parameter in term.parameters)
     layout += "".join(f" {term.name} through {plain_function(term.curve).__name__}" for term in terms if term.curve is not None)
     composed = jit.Unit(f"terms-{game}", lambda: sources, salt=view.CORE.name + layout)
@@ -93,6 +93,7 @@ def compose(game: str, terms: Sequence[Term]) -> Composition:
                 temporary.write_text(text, encoding="utf-8")
                 os.replace(temporary, path)
             spec = importlib.util.spec_from_file_location(module_name, path)
+            assert spec is not None and spec.loader is not None, "there is a loader for .py"
             module = importlib.util.module_from_spec(spec)
             sys.modules[module_name] = module
             spec.loader.exec_module(module)

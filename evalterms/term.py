@@ -28,6 +28,7 @@ import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 import numba
 import numpy as np
@@ -77,9 +78,9 @@ class Term:
 
     name: str
     parameters: list[Parameter] = field(default_factory=list)
-    function: Callable | None = None
+    function: Any = None  # compiled, of us, them and emit; a Python function in plain mode
     documentation: str = ""
-    curve: Callable | None = None  # applied to the weighted sum of a side; None: linear
+    curve: Any = None  # compiled likewise, applied to the weighted sum of a side; None: linear
 
     def __post_init__(self) -> None:
         if not _NAME.match(self.name):

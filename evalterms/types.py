@@ -56,7 +56,8 @@ def _located(problem: Exception, file: str) -> tuple[str, str]:
     """Extract the line number and the decisive sentence from Numba's message."""
     whole = str(problem)
     place = re.search(re.escape(Path(file).name) + r"\"?,? (?:line |\()(\d+)", whole)
-    line = problem.loc.line if getattr(problem, "loc", None) else place and place[1]
+    location = getattr(problem, "loc", None)
+    line = location.line if location else place and place[1]
     lines = [text for text in whole.splitlines() if text and not text.startswith("Failed in ")]
     text = re.sub(r"\.? Raised from .*", "", lines[0]) if lines else type(problem).__name__
     for pattern, hint in _HINTS:

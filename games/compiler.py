@@ -76,6 +76,8 @@ class InnerLibrary(JITCodeLibrary):
 class EntryLibrary(JITCodeLibrary):
     """Machine code of an entry point and its call tree."""
 
+    _linking_libraries: list[JITCodeLibrary]
+
     def finalize(self) -> None:
         reached, pending = {}, list(self._linking_libraries)
         while pending:

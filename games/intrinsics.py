@@ -34,7 +34,9 @@ def intrinsic(result, arguments, build: Callable):
         # Numba folds the arguments of a call by the signature of the typing function
         context = inspect.Parameter("typingctx", inspect.Parameter.POSITIONAL_OR_KEYWORD)
         own = inspect.signature(twin)
-        typing.__name__, typing.__signature__ = twin.__name__, own.replace(parameters=[context, *own.parameters.values()])
+        typing.__name__ = twin.__name__
+        folded = own.replace(parameters=[context, *own.parameters.values()])
+        typing.__signature__ = folded  # type: ignore[attr-defined]  # `inspect.signature` reads it
         return numba_intrinsic(typing)
 
     return decorate

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import pkgutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 import numpy as np
 
@@ -13,6 +15,8 @@ import games
 from games.contest import Contest
 from games.search.searcher import Searcher
 from games.streams import InputError
+
+Line: TypeAlias = Sequence[np.ndarray] | np.ndarray  # the positions of a game, in order
 
 
 @dataclass(frozen=True)
@@ -80,8 +84,8 @@ class Game:
     stages: tuple[str, ...]  # stages of a tapered evaluation, first to last
     start: Callable[[], np.ndarray]
     legal_moves: Callable[[np.ndarray], list[int]]
-    play: Callable[[np.ndarray, int, np.random.Generator], np.ndarray]
-    result: Callable[[list[np.ndarray]], int | None]  # of a line of positions, for the first player; None: the game continues
+    play: Callable[[np.ndarray, int, np.random.Generator | None], np.ndarray]
+    result: Callable[[Line], int | None]  # of a line of positions, for the first player; None: the game continues
     position: Callable[[str], np.ndarray]  # parse a text; ValueError if it is not a position
     text: Callable[[np.ndarray], str]
     draw: Callable[[np.ndarray], str]  # the board as lines of text, for a terminal
@@ -96,6 +100,13 @@ class Game:
     searcher: Callable[[int, int, bool, float, int], Searcher] | None = None  # see games.search.searcher; None: no search
     contest: Contest | None = None  # functions that matches need; None: no matches
     picture: Callable[[np.ndarray], str] | None = None  # a position as SVG; None: `draw` is used
+
+    @property
+    def matches(self) -> Contest:
+        """The functions that matches need; InputError for a game without."""
+        if self.contest is None:
+            raise InputError(f"{self.name} has no matches")
+        return self.contest
 
 
 def available() -> list[str]:

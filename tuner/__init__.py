@@ -35,12 +35,14 @@ _HOMES = {"Dataset": "tuner.datasets.dataset", "Evaluation": "tuner.api.evaluati
           "tune": "tuner.api.learning", "write_report": "tuner.api.pages"}
 
 
-def __getattr__(name: str) -> Any:
-    """Import a public name when it is first used, so that `import tuner` takes no time."""
-    if name not in _HOMES:
-        raise AttributeError(f"module 'tuner' has no attribute {name!r}")
-    require_own_packages()
-    return getattr(importlib.import_module(_HOMES[name]), name)
+if not TYPE_CHECKING:  # type checkers know the names from the imports above, and would take any other name for granted
+
+    def __getattr__(name: str) -> Any:
+        """Import a public name when it is first used, so that `import tuner` takes no time."""
+        if name not in _HOMES:
+            raise AttributeError(f"module 'tuner' has no attribute {name!r}")
+        require_own_packages()
+        return getattr(importlib.import_module(_HOMES[name]), name)
 
 
 def __dir__() -> list[str]:

@@ -10,6 +10,7 @@ import os
 import shlex
 import sys
 from collections.abc import Collection, Mapping, Sequence
+from typing import Any
 
 from tuner import __version__
 from tuner.commands.completion import SHELLS, completion_of
@@ -48,8 +49,9 @@ completion in bash: eval "$(tuner --print-completion bash)"
 class _PrintCompletion(argparse.Action):
     """Print a shell's script for completion, and end."""
 
-    def __call__(self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: str, option: str = "") -> None:
-        print(completion_of(make_parser(COMMANDS)[0], values))
+    def __call__(self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: str | Sequence[Any] | None,
+                 option_string: str | None = None) -> None:
+        print(completion_of(make_parser(COMMANDS)[0], str(values)))
         parser.exit()
 
 

@@ -114,8 +114,12 @@ def in_order(work: Callable[[Task], Result], tasks: Iterable[Task], workers: int
     if workers < 2:
         yield from map(work, tasks)
         return
-    with Threads(lambda _, task: (task[0], work(task[1])), [None] * workers) as threads:
-        waiting, done, wanted = enumerate(tasks), {}, 0
+    def numbered(_: None, task: tuple[int, Task]) -> tuple[int, Result]:
+        return task[0], work(task[1])
+
+    with Threads(numbered, [None] * workers) as threads:
+        waiting, wanted = enumerate(tasks), 0
+        done: dict[int, Result] = {}
         for task in itertools.islice(waiting, workers + 1):
             threads.submit(task)
         for number, result in threads.completed():

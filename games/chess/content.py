@@ -68,7 +68,7 @@ def result_column(name: str, start: bytes) -> int:
     line = next(iter(_lines(start)), b"")
     if not _HEADER.match(line):
         return 0
-    separator = re.search(rb"[,;|\t]", line)[0]
+    separator = re.findall(rb"[,;|\t]", line)[0]
     columns = [column.strip().strip(b'"').lower().decode("utf-8", "replace") for column in line.split(separator)]
     found = [i for i, column in enumerate(columns) if column in RESULTS]
     if len(found) != 1 or (separator != b"," and columns not in (["fen", columns[-1]], ["fen", "score", columns[-1]])):

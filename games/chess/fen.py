@@ -230,13 +230,13 @@ def fen(words: np.ndarray) -> str:
     white, black, *kinds, state, _ = (int(word) for word in words)
     ranks = []
     for rank in range(7, -1, -1):
-        row = ""
+        line = ""
         for square in range(8 * rank, 8 * rank + 8):
             kind = next((k for k, squares in enumerate(kinds, 1) if squares >> square & 1), 0)
-            row += LETTERS[kind].lower() if black >> square & 1 else LETTERS[kind]
+            line += LETTERS[kind].lower() if black >> square & 1 else LETTERS[kind]
         for run in range(8, 0, -1):
-            row = row.replace(" " * run, str(run))
-        ranks.append(row)
+            line = line.replace(" " * run, str(run))
+        ranks.append(line)
     rights = ""
     for side, pieces, row, letters in ((0, white, 0, "KQ"), (8, black, 56, "kq")):
         king = (kinds[KING - 1] & pieces).bit_length() - 1 - row

@@ -17,7 +17,7 @@ from games.chess.picture import picture
 from games.chess.position import START, WORDS
 from games.chess.san import san
 from games.chess.search import searcher
-from games.record import Game, PositionBatch, ReadOptions, ReadReport
+from games.record import Game, Line, PositionBatch, ReadOptions, ReadReport
 from games.streams import beginning, pieces
 
 OPENING_PLIES = 8  # skipped by default: book or random moves
@@ -30,7 +30,7 @@ def after(words: np.ndarray, move: int, random: np.random.Generator | None = Non
     return result
 
 
-def result(line: list[np.ndarray]) -> int | None:
+def result(line: Line) -> int | None:
     """Return White's result of a line of positions by mate, stalemate, insufficient material, threefold repetition or the
     fifty-move rule; None while the game continues."""
     words = line[-1]

@@ -18,16 +18,24 @@ DTYPES = {"positions": np.uint64, "outcomes": np.float32, "first": np.int64, "id
 WHOLE = ReadOptions(positions="all", skip_start=0, duplicates="keep")
 
 
+def text_of(subject: Subject) -> Callable[[PlayedGame], str]:
+    """Return the function that writes games as text."""
+    text = subject.game.matches.text
+    assert text is not None, "this check is chosen for games that are written"
+    return text
+
+
 def written(subject: Subject, played: Played) -> str:
     """Return the text that a match writes for a game; an unfinished one counts as a draw."""
     outcome, end = (0, PLIES) if played.result is None else (played.result, RULES)
     loser = None if not outcome else int(outcome > 0)
-    return subject.game.contest.text(PlayedGame(played.line, played.moves, 0, [], [], outcome, end, loser))
+    return text_of(subject)(PlayedGame(played.line, played.moves, 0, [], [], outcome, end, loser))
 
 
 def read(subject: Subject, text: str, options: ReadOptions) -> tuple[list[PositionBatch], ReadReport, list[str]]:
     """Read a file with this text: batches, report and notes."""
-    report, notes = ReadReport(), []
+    report = ReadReport()
+    notes: list[str] = []
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"games{subject.game.suffixes[0]}"
         path.write_text(text, encoding="utf-8")
@@ -125,18 +133,20 @@ def check_broken_off(subject: Subject) -> None:
     played = max(subject.played, key=lambda played: len(played.moves))
     half = len(played.moves) // 2
     game = PlayedGame(played.line[:half + 1], played.moves[:half], 0, [], [], None, PLIES)
-    _, report, notes = read(subject, subject.game.contest.text(game), WHOLE)
+    _, report, notes = read(subject, text_of(subject)(game), WHOLE)
     subject.expect((report.games, report.undecided, notes) == (1, 1, []), played.line[half],
                    f"an unfinished game is not read as undecided: {report}, {notes}")
 
 
 def check_openings(subject: Subject) -> None:
     """The games of a file can serve as openings: starts and moves are those of the games."""
+    read_openings = subject.game.matches.openings
+    assert read_openings is not None, "this check is chosen for games with openings"
     notes: list[str] = []
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"games{subject.game.suffixes[0]}"
         path.write_text("".join(written(subject, played) for played in subject.played), encoding="utf-8")
-        openings = subject.game.contest.openings(str(path), notes.append)
+        openings = read_openings(str(path), notes.append)
     subject.expect(len(openings) == len(subject.played) and not notes, None, f"{len(openings)} openings: {'; '.join(notes)}")
     for i, played in enumerate(subject.played):
         start, moves = openings[i]

@@ -39,7 +39,8 @@ def check_text(subject: Subject) -> None:
 
 def check_names(subject: Subject) -> None:
     """Names of legal moves are unique in their position; `move_named` inverts them and refuses other names."""
-    game, met = subject.game, set()
+    game = subject.game
+    met: set[str] = set()
     for words in subject.some(NAMED):
         moves = game.legal_moves(words)
         subject.expect(all(type(move) is int for move in moves), words, f"legal_moves gives {moves}, expected a list of int")
@@ -116,7 +117,7 @@ def check_pictures(subject: Subject) -> None:
 
 def check_turns(subject: Subject) -> None:
     """The players alternate, and the first one begins."""
-    second = subject.game.contest.second_to_move
+    second = subject.game.matches.second_to_move
     for played in subject.played:
         turns = [second(words) for words in played.line]
         subject.expect(all(type(turn) is bool for turn in turns), played.line[0], f"second_to_move gives {turns[0]!r}, no bool")

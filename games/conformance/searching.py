@@ -22,6 +22,7 @@ def check_search(subject: Subject) -> None:
     """Both modes of the search find legal moves and do not change their argument. The value of an exact search is the static
     evaluation at the end of its PV; at depth 2 it is the best value over all moves, each searched one ply deep."""
     game, evaluation = subject.game, subject.evaluation
+    assert game.searcher is not None, "this check is chosen for games with a search"
     exact, playing = (game.searcher(evaluation.function, evaluation.weights, kind, 0.0, 1) for kind in (False, True))
     goes_on = [words for words in subject.positions if game.result([words]) is None]
     chosen = np.random.default_rng(subject.seed).permutation(len(goes_on))[:SEARCHED]
@@ -53,7 +54,7 @@ def value_of_pv(subject: Subject, words: np.ndarray, found: Found, depth: int) -
     for move in found.pv:
         subject.expect(move in game.legal_moves(line[-1]), words, f"depth {depth}: move {move} of the PV is illegal")
         line.append(game.play(line[-1], move, None))
-    result, sign = game.result(line), -1 if game.contest.second_to_move(words) else 1
+    result, sign = game.result(line), -1 if game.matches.second_to_move(words) else 1
     if result is not None:
         return found.value if result and sign * result == np.sign(found.win_in or 0) else 0.0
     subject.expect(len(found.pv) >= depth, words, f"depth {depth}: the PV has {len(found.pv)} moves")
@@ -67,4 +68,4 @@ def value_of_reply(subject: Subject, searcher: Searcher, words: np.ndarray, move
     result = game.result([words, after])
     if result is None:
         return -comparable(searcher.search([after], Limits(depth=1)))
-    return (-np.inf if game.contest.second_to_move(words) else np.inf) * result if result else 0.0
+    return (-np.inf if game.matches.second_to_move(words) else np.inf) * result if result else 0.0

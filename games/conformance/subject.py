@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from games.record import Game
 OUTCOMES = (-1, 0, 1)  # results for the first player
 GAMES, PLIES = 12, 400  # random games, and the longest
 SEED = 1
+Found = TypeVar("Found")
 
 
 class Fault(AssertionError):
@@ -51,6 +52,7 @@ class Subject:
     @cached_property
     def evaluation(self) -> Evaluation:
         """The evaluation, made at its first use because it may have to be compiled."""
+        assert self.make_evaluation is not None, "checks of an evaluation are chosen if there is one"
         return self.make_evaluation()
 
     @cached_property
@@ -58,7 +60,8 @@ class Subject:
         """Random games, the same for the same seed."""
         random, found = np.random.default_rng(self.seed), []
         for _ in range(GAMES):
-            line, moves = [self.game.start()], []
+            line = [self.game.start()]
+            moves: list[int] = []
             while (result := self.game.result(line)) is None and len(moves) < PLIES:
                 legal = self.game.legal_moves(line[-1])
                 self.expect(len(legal), line[-1], "result is None, but there is no legal move")
@@ -81,7 +84,7 @@ class Subject:
         if not condition:
             raise Fault(f"{self.game.name}: {what}" + ("" if words is None else f"; position {self.game.text(words)!r}"))
 
-    def accepts(self, call: Callable[[], object], words: np.ndarray, what: str) -> object:
+    def accepts(self, call: Callable[[], Found], words: np.ndarray, what: str) -> Found:
         """Return the result of the call; Fault if it raises ValueError."""
         try:
             return call()

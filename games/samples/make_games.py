@@ -45,8 +45,11 @@ def play(engine: chess.engine.SimpleEngine, seed: int, number: int) -> str:
     board = random_opening(random.Random(f"{seed}.{number}"))
     limit = chess.engine.Limit(nodes=NODES)
     while not (board.is_game_over() or board.halfmove_clock >= 100 or board.is_repetition(3)):
-        board.push(engine.play(board, limit, game=number).move)
+        move = engine.play(board, limit, game=number).move
+        assert move is not None, "the game is not over"
+        board.push(move)
     outcome = board.outcome(claim_draw=True)
+    assert outcome is not None, "the game is over"
     game = chess.pgn.Game.from_board(board)
     game.headers.clear()
     game.headers["Event"] = "evaltune samples"

@@ -106,14 +106,14 @@ class Searcher:
         """Fraction of the transposition table in use, from a sample."""
         return float(np.count_nonzero(self._table[:2 * SAMPLED:2])) / min(SAMPLED, len(self._table) // 2)
 
-    def set_root(self, line: Sequence[np.ndarray]) -> None:
+    def set_root(self, line: Sequence[np.ndarray] | np.ndarray) -> None:
         """Make the last position of a line the root; the others count for repetitions."""
         words = np.asarray(line[-LINE:])
         self._context["root_index"] = len(words) - 1
         self._context["keys"][0, :len(words)] = words[:, -1]
         self._context["stack"][0, 0] = words[-1]
 
-    def search(self, line: Sequence[np.ndarray], limits: Limits,
+    def search(self, line: Sequence[np.ndarray] | np.ndarray, limits: Limits,
                report: Callable[[Found], None] | None = None) -> Found:
         """Search the last position of a line; the earlier positions count for repetitions.
 

@@ -41,7 +41,7 @@ def choose(line: np.ndarray, options: ReadOptions, seed: np.uint64) -> np.ndarra
     ended = options.positions == "auto" and outcome(line[-1]) != GOES_ON
     kept = line[options.skip_start:max(0, len(line) - max(options.skip_end, ended))]
     if options.per_game and len(kept) > options.per_game:
-        draw = np.random.default_rng([seed, options.seed])
+        draw = np.random.default_rng([int(seed), options.seed])
         kept = kept[np.sort(draw.choice(len(kept), options.per_game, replace=False))]
     return kept
 

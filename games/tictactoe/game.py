@@ -5,7 +5,7 @@ import re
 import numpy as np
 
 from games.contest import Contest, PlayedGame
-from games.record import Game
+from games.record import Game, Line
 from games.tictactoe import rules
 from games.tictactoe.files import NAMES, read
 
@@ -28,10 +28,15 @@ def text(words: np.ndarray) -> str:
     return f"{board[6:]}/{board[3:6]}/{board[:3]} {'xo'[x.bit_count() - o.bit_count()]}"
 
 
-def result(line: list[np.ndarray]) -> int | None:
+def result(line: Line) -> int | None:
     """Return the result for x of a line of positions; None while the game continues."""
     found = rules.outcome(line[-1])
     return None if found == rules.GOES_ON else found
+
+
+def play(words: np.ndarray, move: int, random: np.random.Generator | None = None) -> np.ndarray:
+    """Return the position after a move; nothing in this game is random."""
+    return rules.play(words, move)
 
 
 def move_named(words: np.ndarray, name: str) -> int:
@@ -62,7 +67,7 @@ def game_text(game: PlayedGame) -> str:
 GAME = Game(
     name="tictactoe", words=rules.WORDS, stages=("all",), start=lambda: np.zeros(rules.WORDS, np.uint64),
     legal_moves=lambda words: rules.legal_moves(words).tolist(), result=result,
-    play=lambda words, move, random=None: rules.play(words, move), position=position, text=text,
+    play=play, position=position, text=text,
     draw=lambda words: text(words)[:-2].replace("/", "\n"), move_text=lambda words, move: NAMES[move],
     move_name=lambda words, move: NAMES[move], move_named=move_named, plies=plies,
     read=read, suffixes=(".ttt",), contest=Contest(second_to_move, text=game_text))

@@ -62,7 +62,7 @@ def swallowing(source, options, report, note):
 CONTEST = TICTACTOE.contest
 BROKEN: dict[str, tuple[Game, str]] = {
     "start of another type": (replace(TICTACTOE, start=lambda: np.zeros(2)), "start.. has shape .2,. of float64"),
-    "text without the side": (replace(TICTACTOE, text=lambda words: TICTACTOE.text(words)[:-2]), "no position"),
+    "text without the side": (replace(TICTACTOE, text=lambda words: TICTACTOE.text(words)[:-2]), "not a position"),
     "a position of rubbish": (replace(TICTACTOE, position=lambda text: TICTACTOE.position(text) if "/" in text
                                       else TICTACTOE.start()), "position.''. gives"),
     "one name for all": (replace(TICTACTOE, move_name=lambda words, move: "a1"), "two moves have one name"),

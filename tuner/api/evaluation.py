@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, Protocol, TypeAlias, overload
+from typing import Any, Protocol, TypeAlias, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +32,17 @@ class Board(Protocol):
 
 # a text such as a FEN, a board, or a position as the game packs it: (words,) uint64
 Position: TypeAlias = str | Board | NDArray[np.uint64]
+Item = TypeVar("Item", covariant=True)
+
+
+class Several(Protocol[Item]):
+    """A list, a tuple or another sequence. Not a text, which is one position: its `__contains__` takes texts only."""
+
+    def __len__(self) -> int: ...
+
+    def __iter__(self) -> Iterator[Item]: ...
+
+    def __contains__(self, item: object, /) -> bool: ...
 
 
 class Evaluation:
@@ -91,7 +102,7 @@ class Evaluation:
     def evaluate(self, positions: str | Board) -> float: ...
 
     @overload
-    def evaluate(self, positions: Sequence[Position] | NDArray[np.uint64]) -> NDArray[np.float64]: ...
+    def evaluate(self, positions: Several[Position] | NDArray[np.uint64]) -> NDArray[np.float64]: ...
 
     def evaluate(self, positions: Any) -> Any:
         """The static evaluation in centipawns, first player's view: of one FEN or `chess.Board` a number, of a sequence of them,
@@ -104,6 +115,12 @@ class Evaluation:
             words = np.array([self.position(position) for position in positions], np.uint64).reshape(-1, self.engine.game.words)
         found: NDArray[np.float64] = self.engine.evaluate_many(words, self.parameters)
         return found
+
+    @overload
+    def expected_score(self, positions: str | Board) -> float: ...
+
+    @overload
+    def expected_score(self, positions: Several[Position] | NDArray[np.uint64]) -> NDArray[np.float64]: ...
 
     def expected_score(self, positions: Any) -> Any:
         """The score that the evaluation predicts for the first player, from 0 to 1; of positions as for `evaluate`."""

@@ -12,7 +12,7 @@ from games.streams import InputError
 from tuner.api.evaluation import Evaluation
 from tuner.api.notes import Notes
 from tuner.match.match import Ways, new_match, with_files
-from tuner.match.settings import settings_of
+from tuner.match.settings import DEFAULT_RANDOM_PLIES, settings_of
 from tuner.match.setup import test_of
 from tuner.parallel import available_cpus
 
@@ -60,9 +60,9 @@ def play_match(a: Evaluation | str | Path, b: Evaluation | str | Path, *, games:
         limits: dict[str, Any] = {"nodes": nodes} if nodes is not None and depth is None else {"depth": depth or 4}
         if nodes is not None and depth is not None:
             limits = {"depth": depth, "nodes": nodes}
-        changes = {} if random_plies is None else {"random_plies": random_plies}
         settings = settings_of(*players, games=games, sprt=sprt, controls=(limits, dict(limits)), seed=seed, terms=terms,
-                               openings=None if openings is None else str(openings), **changes)
+                               openings=None if openings is None else str(openings),
+                               random_plies=DEFAULT_RANDOM_PLIES if random_plies is None else random_plies)
         try:
             settings.require_sense()
         except ValueError as problem:

@@ -49,11 +49,12 @@ def run(arguments: argparse.Namespace) -> dict:
             module, function = ROWS[name]
             measure = getattr(importlib.import_module(f"tuner.bench.{module}"), function)
             lines += measure(Workload(arguments.params, games, Path(folder)))
+    rows = [{**line, "met": met(line)} for line in lines]
     result = {"machine": platform.processor() or platform.machine(), "python": platform.python_version(),
-              "games": games.name, "rows": [{**line, "met": met(line)} for line in lines]}
+              "games": games.name, "rows": rows}
     if not arguments.json:
         show_table(output_console(), "speed", ["", "value", "unit", "target", "met", "reference", "its value", "ratio"],
-                   [_cells(line) for line in result["rows"]])
+                   [_cells(line) for line in rows])
     return result
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from typing import Any
 
 SHELLS = ("bash", "zsh", "tcsh")
 # what stands for the name of a file or a folder in the usage of a command
@@ -14,17 +15,18 @@ def completion_of(parser: argparse.ArgumentParser, shell: str) -> str:
     """The script that makes a shell complete the commands, options, choices and names of files of a whole parser."""
     import shtab
 
-    _mark_files(parser, {**dict.fromkeys(FILES, shtab.FILE), **dict.fromkeys(FOLDERS, shtab.DIRECTORY)})
+    kinds: dict[str, Any] = {**dict.fromkeys(FILES, shtab.FILE), **dict.fromkeys(FOLDERS, shtab.DIRECTORY)}
+    _mark_files(parser, kinds)
     return shtab.complete(parser, shell)
 
 
-def _mark_files(parser: argparse.ArgumentParser, kinds: dict[str, dict[str, str]]) -> None:
+def _mark_files(parser: argparse.ArgumentParser, kinds: dict[str, Any]) -> None:
     """Tell shtab which arguments are names of files and of folders, here and in all commands."""
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):
             for command in action.choices.values():
                 _mark_files(command, kinds)
         elif action.metavar in kinds:
-            action.complete = kinds[action.metavar]
+            action.complete = kinds[action.metavar]  # type: ignore[attr-defined]  # an attribute of shtab
         elif action.choices is not None:  # the default of a list may be among them
             action.choices = [choice for choice in action.choices if isinstance(choice, (str, int))]

@@ -12,7 +12,7 @@ from types import TracebackType
 
 from rich.console import Console
 from rich.padding import Padding
-from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
 from games.record import ReadReport
@@ -36,8 +36,9 @@ class TerminalDisplay(Display):
                                   TextColumn("{task.fields[text]}", markup=False), TimeElapsedColumn(), console=self._console,
                                   transient=True, disable=not self._live)
         self._lock = threading.Lock()
-        self._task = None
-        self._description, self._total, self._searched = "", None, 0
+        self._task: TaskID | None = None
+        self._total: int | None = None
+        self._description, self._searched = "", 0
         self._started = self._pass_started = self._said = self._updated = time.monotonic()
 
     def __enter__(self) -> TerminalDisplay:
@@ -100,14 +101,16 @@ class TerminalDisplay(Display):
 
     def _show(self, text: str, completed: int | None = None) -> None:
         """Update the live line; without a terminal, print a line if the last one is ten seconds old."""
-        if self._live:
+        if self._live and self._task is not None:
             self._progress.update(self._task, text=text, completed=completed)
-        elif time.monotonic() - self._said >= PLAIN_SECONDS:
+        elif not self._live and time.monotonic() - self._said >= PLAIN_SECONDS:
             self._said = time.monotonic()
             self.note(f"{self._description}: {text}")
 
     def _time_left(self, done: int) -> str:
         """Return the time that the step still needs at its mean speed; nothing within its first second."""
+        if self._total is None:
+            return ""
         seconds = time.monotonic() - self._started
         return f", {duration(seconds * (self._total - done) / done)} left" if seconds >= 1 and done else ""
 

@@ -41,8 +41,9 @@ def run(arguments: argparse.Namespace) -> dict:
     require_writable(output, KIND, (str(folder), *arguments.match))
     page, sections = render(found)
     replace_file(output, page)
-    result = {"run": str(folder), "kind": found.kind, "output": str(output), "bytes": output.stat().st_size,
+    size = output.stat().st_size
+    result = {"run": str(folder), "kind": found.kind, "output": str(output), "bytes": size,
               "sections": [section.name for section in sections], "matches": [str(match.folder) for match in found.matches]}
     if not arguments.json:
-        print(f"wrote {output}: {len(sections)} sections, {result['bytes'] / 1000:,.0f} kB")
+        print(f"wrote {output}: {len(sections)} sections, {size / 1000:,.0f} kB")
     return result

@@ -52,7 +52,7 @@ def _comment(line: str) -> str:
 
 
 def _array(start: str, r: Rounded, place: Place, brackets: str, shape: str) -> list[str]:
-    opening, closing = brackets
+    opening, closing = brackets[0], brackets[1]
     numbers = [[r.text(value) for value in stage] for stage in r.numbers(place)]
     if not place.shape:
         return [f"{start}{opening}{', '.join(stage[0] for stage in numbers)}{closing};"]

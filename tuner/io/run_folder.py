@@ -48,7 +48,8 @@ def read_plain(path: Path) -> Any:
         for event in yaml.parse(text, Loader=loader):
             depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
             if isinstance(event, yaml.AliasEvent) or depth > DEEPEST:
-                raise InputError(f"{path}:{event.start_mark.line + 1}: an alias or deep nesting; expected settings of a run")
+                line = event.start_mark.line + 1 if event.start_mark else 0
+                raise InputError(f"{path}:{line}: an alias or deep nesting; expected settings of a run")
         return yaml.safe_load(text)
     except (FileNotFoundError, NotADirectoryError, InputError):
         raise
@@ -97,7 +98,7 @@ def _fits(value: Any, hint: Any) -> bool:
 
 def _shown(value: Any) -> str:
     """Show a YAML value in an error, briefly: lists and mappings may be huge."""
-    return {list: "a list", dict: "a mapping"}.get(type(value)) or ascii(value)[:40]
+    return "a list" if type(value) is list else "a mapping" if type(value) is dict else ascii(value)[:40]
 
 
 def require_within(name: str, value: float | None, low: float, high: float) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from typing import TypeVar
 
 from games.contest import DRAW_RULE, RESIGN_RULE, Choice
 from games.streams import InputError
@@ -27,6 +28,8 @@ class Draw:
     movecount: int = 8
     score: float = 20.0
 
+Rule = TypeVar("Rule", Resign, Draw)
+
 
 @dataclass(frozen=True)
 class Adjudication:
@@ -37,11 +40,11 @@ class Adjudication:
 
     def judge(self, choices: Sequence[Choice], plies: int) -> str | None:
         """After a move: "resign rule" (the player who just moved loses), "draw rule" or None."""
-        if (rule := self.resign) and len(choices) > 2 * (rule.movecount - 1):
-            if all(_score(choice, CERTAIN) <= -rule.score for choice in choices[:-2 * rule.movecount:-2]):
+        if (resign := self.resign) and len(choices) > 2 * (resign.movecount - 1):
+            if all(_score(choice, CERTAIN) <= -resign.score for choice in choices[:-2 * resign.movecount:-2]):
                 return RESIGN_RULE
-        if (rule := self.draw) and plies >= 2 * rule.movenumber and len(choices) >= 2 * rule.movecount:
-            if all(abs(_score(choice, CERTAIN)) <= rule.score for choice in choices[:-2 * rule.movecount - 1:-1]):
+        if (draw := self.draw) and plies >= 2 * draw.movenumber and len(choices) >= 2 * draw.movecount:
+            if all(abs(_score(choice, CERTAIN)) <= draw.score for choice in choices[:-2 * draw.movecount - 1:-1]):
                 return DRAW_RULE
         return None
 
@@ -61,14 +64,15 @@ def adjudication_of(resign: Sequence[str] | None, draw: Sequence[str] | None) ->
     return Adjudication(_rule(Resign, "--resign", resign), _rule(Draw, "--draw", draw))
 
 
-def _rule(kind: type, option: str, words: Sequence[str] | None):
+def _rule(kind: type[Rule], option: str, words: Sequence[str] | None) -> Rule | None:
     if words is None:
         return None
     values = {}
+    known = [field.name for field in fields(kind)]
     for word in words:
         name, _, value = word.partition("=")
-        if name not in kind.__dataclass_fields__:
-            raise InputError(f"{option} {word}: unknown, expected {', '.join(f'{n}=N' for n in kind.__dataclass_fields__)}")
+        if name not in known:
+            raise InputError(f"{option} {word}: unknown, expected {', '.join(f'{n}=N' for n in known)}")
         if not value.isdecimal() or not 0 < int(value) <= 10**6:
             raise InputError(f"{option} {word}: expected a whole number of 1 or more after {name}=")
         values[name] = int(value)

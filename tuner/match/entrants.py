@@ -113,9 +113,10 @@ def random_entrant(name: str, game: Game, control: Control) -> Entrant:
 def external_entrant(named: Named, name: str, game: Game, options: dict[str, str], control: Control,
                      megabytes: int | None) -> Entrant:
     """A player by an external engine; InputError if the game has none of this protocol."""
-    if game.contest.external is None or named.kind not in game.contest.protocols:
+    make = game.matches.external
+    if make is None or named.kind not in game.matches.protocols:
         raise InputError(f"{named.kind}:{named.what}: {game.name} has no {named.kind} engines")
-    return Entrant(name, control, lambda: game.contest.external(named.kind, named.what, options, control, megabytes))
+    return Entrant(name, control, lambda: make(named.kind, named.what, options, control, megabytes))
 
 
 def bundled(game: str, name: str) -> Path | None:

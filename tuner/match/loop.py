@@ -42,7 +42,7 @@ class Table:
         The `line` of the result is valid until the next game. Raises Abandoned if the match is stopped.
         """
         game, rules = self._game, self._rules
-        second = game.contest.second_to_move
+        second = game.matches.second_to_move
         moves: list[int] = []
         choices: list[Choice] = []
         seconds: list[float] = []
@@ -72,15 +72,17 @@ class Table:
                     return ended(PLIES)
                 if self._stop.is_set():
                     raise Abandoned
-                clocks = None if left[turn] is None else (left[turn], left[1 - turn] or left[turn])
+                own, other = left[turn], left[1 - turn]
+                clocks = None if own is None else (own, other or own)
                 begun = clock()
                 choice = players[turn].choose(line, moves, clocks)
                 used = clock() - begun
-                if clocks is not None:
-                    left[turn] -= used
-                    if left[turn] < 0:
+                if own is not None:
+                    own -= used
+                    left[turn] = own
+                    if own < 0:
                         return ended(TIME, loser=turn)
-                    left[turn] += controls[turn].increment
+                    left[turn] = own + controls[turn].increment
                 self._add(moves, choice.move)
                 choices.append(choice)
                 seconds.append(used)

@@ -6,7 +6,7 @@ import contextlib
 import itertools
 import os
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -42,7 +42,8 @@ def new_match(settings: Settings, folder: Path | None, ways: Ways, command: str,
     with _folder(folder) as place:
         display.begin("starting")
         contestants = contestants_of(settings)
-        settings = replace(settings, names=tuple(entrant.name for entrant in contestants.legs[0]),
+        a, b = contestants.legs[0]
+        settings = replace(settings, names=(a.name, b.name),
                            evaluation=contestants.terms)
         openings, rules = openings_of(settings, contestants, display.note), rules_of(settings)
         with _seated(contestants) as first:
@@ -109,7 +110,8 @@ def place_copies(folder: Path, settings: Settings) -> None:
             replace_file(folder / copy, Path(named.what).read_bytes())
 
 
-def tasks_of(legs: int, pairs: int | None, done: set[tuple[int, int]], stop: Callable[[], bool]) -> Iterator[tuple[int, int]]:
+def tasks_of(legs: int, pairs: int | None, done: Collection[tuple[int, int]],
+             stop: Callable[[], bool]) -> Iterator[tuple[int, int]]:
     """What is left to play: (leg, pair number), the pairs of all legs side by side."""
     for pair in itertools.count() if pairs is None else range(pairs):
         for leg in range(legs):
@@ -123,14 +125,15 @@ def _play(settings: Settings, contestants: Contestants, openings: Book | Generat
           folder: Path, kept: bool, ways: Ways, display: Display) -> Outcome:
     """Play what is left to play; every pair counts from its line in the journal, those of earlier runs alike."""
     game, legs, test = contestants.game, contestants.legs, test_of(settings)
-    keep_text = (kept or ways.pgn is not None) and game.contest.text is not None
+    keep_text = (kept or ways.pgn is not None) and game.matches.text is not None
     if ways.pgn is not None and not keep_text:
         raise InputError(f"{game.name} has no text of games to write")
     pairs = None if settings.games is None else settings.games // 2
     journal = Journal(folder, f"games{game.suffixes[0]}", display.note, len(legs), pairs)
     tallies = [Tally(test if leg == 0 else None) for leg in range(len(legs))]
     places: dict[tuple[int, int], tuple[int, list[int]]] = {}
-    done, known = set(), {}
+    done: set[tuple[int, int]] = set()
+    known: dict[int, list[int]] = {}
 
     def count(line: dict) -> None:
         tallies[line["leg"]].add(line)

@@ -38,7 +38,7 @@ class Book:
         self._rounds: dict[int, np.ndarray] = {}
 
     @property
-    def size(self) -> int | None:
+    def size(self) -> int:
         return len(self._openings)
 
     def opening(self, pair: int) -> Opening:
@@ -134,6 +134,7 @@ class Generator:
                     self._begin_again(self._turn + 1)
             else:
                 return candidate, line
+        raise AssertionError("there is always another candidate")
 
     def _balanced(self, line: list[np.ndarray]) -> bool:
         if self._searcher is None:

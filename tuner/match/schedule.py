@@ -5,8 +5,9 @@ from __future__ import annotations
 import itertools
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
+from typing import TypeVar
 
 from games.contest import FAULTS, Control, PlayedGame, Player
 from games.record import Game
@@ -14,6 +15,8 @@ from tuner.match.entrants import Entrant
 from tuner.match.loop import Abandoned, Rules, Table
 from tuner.match.openings import Opening
 from tuner.parallel import Threads
+
+Item = TypeVar("Item")
 
 
 @dataclass(frozen=True)
@@ -32,7 +35,7 @@ class Pair:
 
     def line(self) -> dict:
         """For the journal."""
-        line = {"leg": self.leg, "pair": self.number, "outcomes": self.outcomes, "plies": self.plies, "ends": self.ends,
+        line: dict = {"leg": self.leg, "pair": self.number, "outcomes": self.outcomes, "plies": self.plies, "ends": self.ends,
                 "reasons": self.reasons}
         if any(self.forfeits):
             line["forfeits"] = self.forfeits
@@ -65,11 +68,12 @@ class Schedule:
     def __init__(self, game: Game, rules: Rules, legs: list[tuple[Entrant, Entrant]], opening: Callable[[int], Opening],
                  seed: int, keep_text: bool) -> None:
         self._game, self._rules, self._legs, self._opening = game, rules, legs, opening
-        self._seed, self._keep_text = seed, keep_text
+        self._seed, self._text = seed, game.matches.text if keep_text else None
         self._stop = threading.Event()
         self._date = time.strftime("%Y.%m.%d")
 
-    def play(self, tasks: Iterator[tuple[int, int]], threads: int, first: Seats, interrupted: threading.Event) -> Iterator[Pair]:
+    def play(self, tasks: Iterator[tuple[int, int]], threads: int, first: Seats,
+             interrupted: threading.Event) -> Generator[Pair, None, None]:
         """Play (leg, pair number) one after another; yields them as they end, until all are played or it is interrupted.
 
         Closing the generator stops all games. `first` is a seat with players that are there already.
@@ -92,7 +96,12 @@ class Schedule:
     def _played(self, seat: Seats, leg: int, number: int) -> Pair:
         opening = self._opening(number)
         sides, table = self._legs[leg], Table(self._game, self._rules, self._stop)
-        outcomes, ends, plies, reasons, forfeits, texts = [], [], [], [], [], []
+        outcomes: list[int] = []
+        ends: list[str] = []
+        plies: list[int] = []
+        reasons: list[str] = []
+        forfeits: list[str | None] = []
+        texts: list[str] = []
         for turn in (0, 1):
             order = (turn, 1 - turn)  # who has the first move: a, then b
             entrants = [sides[i] for i in order]
@@ -102,20 +111,28 @@ class Schedule:
             game.players = (entrants[0].name, entrants[1].name)
             game.round, game.date = f"{number + 1}.{turn + 1}", self._date
             game.control = _control_text(*(entrant.control for entrant in entrants))
+            assert game.outcome is not None, "every game of a match is finished"
             outcomes.append(-game.outcome if turn else game.outcome)
             ends.append(game.end)
             plies.append(len(game.moves))
             reasons.append(reason_of(self._game, game))
-            forfeits.append(f"{'ab'[order[game.loser]]} {game.end}" if game.end in FAULTS else None)
-            if self._keep_text:
-                texts.append(self._game.contest.text(game))
-        return Pair(leg, number, tuple(outcomes), tuple(ends), tuple(plies), tuple(reasons), tuple(forfeits), opening, texts)
+            at_fault = game.loser if game.end in FAULTS else None
+            forfeits.append(None if at_fault is None else f"{'ab'[order[at_fault]]} {game.end}")
+            if self._text:
+                texts.append(self._text(game))
+        return Pair(leg, number, _both(outcomes), _both(ends), _both(plies), _both(reasons), _both(forfeits), opening, texts)
+
+
+def _both(items: list[Item]) -> tuple[Item, Item]:
+    """The two items of a list."""
+    first, second = items
+    return first, second
 
 
 def reason_of(game: Game, played: PlayedGame) -> str:
     """Why a game ended, in the game's own words if it has some."""
-    if game.contest.reason:
-        return game.contest.reason(played)
+    if game.matches.reason:
+        return game.matches.reason(played)
     if played.loser is None:
         return played.end
     return f"{('first', 'second')[played.loser]} player loses by {played.end}" + (f": {played.detail}" if played.detail else "")

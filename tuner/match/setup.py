@@ -90,7 +90,7 @@ def _entrant(side: Named, name: str, game: Game, engine: Engine | None, settings
         return random_entrant(name, game, control)
     if side.kind == PARAMETERS:
         _refuse_options(options, "ab"[i], name)
-        if game.searcher is None:
+        if game.searcher is None or engine is None:
             raise InputError(f"{game.name} has no search to play {name} with; {game.name}/random can play")
         parameters = read_parameters(Path(side.what), engine.layout, game.name)
         return search_entrant(name, engine, parameters, control, settings.hash)
@@ -130,9 +130,10 @@ def openings_of(settings: Settings, contestants: Contestants, note: Callable[[st
     """The openings of the games."""
     game = contestants.game
     if settings.openings is not None:
-        if game.contest.openings is None:
+        openings = game.matches.openings
+        if openings is None:
             raise InputError(f"{game.name} reads no openings; --random-plies N makes some")
-        book = Book(game.contest.openings(settings.openings, note), settings.order, settings.seed)
+        book = Book(openings(settings.openings, note), settings.order, settings.seed)
         if settings.games is not None and settings.games > 2 * book.size:
             note(f"{settings.openings}: {book.size:,} openings for {settings.games // 2:,} pairs: they are repeated")
         return book

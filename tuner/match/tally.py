@@ -55,4 +55,5 @@ class Tally:
 
     @property
     def results(self) -> Results:
-        return Results(tuple(self._pairs), self._games[1], self._games[-1], self._games[0])
+        zero, half, one, one_half, two = self._pairs
+        return Results((zero, half, one, one_half, two), self._games[1], self._games[-1], self._games[0])

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numba.core import types
@@ -23,8 +24,8 @@ SIGNATURE = types.float64(types.int64, types.float64, *[numbers] * 4)
 # derivatives by them, the last three get weight * the second ones: by evaluation, by both, by width
 WIDTH_SIGNATURE = types.float64(types.int64, types.float64, *[numbers] * 7)
 
-# (scale, evaluation (n,), width (n,) or a number, outcome (n,)) -> (n,); losses without a width ignore it
-Formula = Callable[[float, np.ndarray, np.ndarray | float, np.ndarray], np.ndarray]
+# (scale, evaluation (n,), width (n,), outcome (n,)) -> (n,); losses without a width ignore it and take a number, too
+Formula = Callable[[float, np.ndarray, Any, np.ndarray], np.ndarray]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,7 +53,8 @@ class Objective:
 
 def expected_by_tanh(scale: float, evaluation: np.ndarray, width: np.ndarray) -> np.ndarray:
     """Return (1 + tanh(scale * e)) / 2, the expected score if a draw is half a win."""
-    return 0.5 + 0.5 * np.tanh(scale * evaluation)
+    expected: np.ndarray = 0.5 + 0.5 * np.tanh(scale * evaluation)
+    return expected
 
 
 def log_loss(probabilities: Callable[[float, np.ndarray, np.ndarray], np.ndarray]) -> Formula:
@@ -60,7 +62,8 @@ def log_loss(probabilities: Callable[[float, np.ndarray, np.ndarray], np.ndarray
 
     def loss(scale: float, evaluation: np.ndarray, width: np.ndarray, outcome: np.ndarray) -> np.ndarray:
         counted = np.stack([np.maximum(-outcome, 0), 1 - np.abs(outcome), np.maximum(outcome, 0)], axis=1)
-        return -(counted * np.log(np.maximum(probabilities(scale, evaluation, width), 1e-300))).sum(axis=1)
+        found: np.ndarray = -(counted * np.log(np.maximum(probabilities(scale, evaluation, width), 1e-300))).sum(axis=1)
+        return found
 
     return loss
 

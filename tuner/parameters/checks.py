@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
+from typing import Any, NoReturn
 
 from games.streams import InputError
 from tuner.parameters.yaml_tree import Node
@@ -17,7 +18,7 @@ class Checks:
     def __init__(self, path: Path) -> None:
         self.path = path
 
-    def fail(self, node: Node, text: str):
+    def fail(self, node: Node, text: str) -> NoReturn:
         raise InputError(f"{self.path}:{node.line}: {text}")
 
     def mapping(self, node: Node, what: str) -> dict[str, Node]:
@@ -30,8 +31,8 @@ class Checks:
             try:
                 value = float(node.value)
             except ValueError:
-                value = None
-            if value is not None and math.isfinite(value):
+                value = math.nan
+            if math.isfinite(value):
                 return value
         self.fail(node, f"{what} is {shown(node)}, expected a number")
 
@@ -43,7 +44,7 @@ def shown(node: Node) -> str:
     return "a list" if isinstance(node.value, list) else "a mapping"
 
 
-def plain(node: Node):
+def plain(node: Node) -> Any:
     """The tree as plain data; scalars that read as numbers are numbers."""
     if isinstance(node.value, dict):
         return {name: plain(value) for name, value in node.value.items()}

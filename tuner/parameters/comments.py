@@ -109,7 +109,8 @@ def _remarks(source: Source, lines: list[tuple[int, int]]) -> Iterator[tuple[int
     """Comments and blank lines outside of scalars: the position of the line in the text, of the comment, and its end."""
     text = source.text
     # the | or > of a block scalar may have a comment on its line
-    starts = [LINE.match(text, start).end() if text[start:start + 1] in ("|", ">") else start for start, _ in source.scalars]
+    starts = [next(LINE.finditer(text, start)).end() if text[start:start + 1] in ("|", ">") else start
+              for start, _ in source.scalars]
     ends = [end for _, end in source.scalars]
 
     def outside(position: int) -> int:
@@ -130,6 +131,7 @@ def _remarks(source: Source, lines: list[tuple[int, int]]) -> Iterator[tuple[int
 
 def _values(node: Node, place: Place) -> Iterator[tuple[int, Place]]:
     """Where each key and each item of a list begins, in the order of the file, and its place."""
+    entries: Iterable[tuple[str | int, Node]]
     if isinstance(node.value, dict):
         entries = node.value.items()
     else:
@@ -142,7 +144,10 @@ def _values(node: Node, place: Place) -> Iterator[tuple[int, Place]]:
 
 def _file_of(entry: Node) -> str:
     """The name of the file of terms, by which an entry is found again in another order."""
-    return os.path.basename(entry.value["file"].value)
+    assert isinstance(entry.value, dict), "the reader has checked it"
+    file = entry.value["file"].value
+    assert isinstance(file, str), "the reader has checked it"
+    return os.path.basename(file)
 
 
 def _with_header(found: list[Comment], first: Place) -> tuple[Comment, ...]:
@@ -162,4 +167,4 @@ def _indent(text: str) -> int:
 
 
 def _line(comment: Comment, indent: int) -> str:
-    return " " * max(0, indent + comment.indent) + comment.text if comment.text else ""
+    return " " * max(0, indent + (comment.indent or 0)) + comment.text if comment.text else ""

@@ -126,7 +126,7 @@ def differences(found: Comparison, supported: bool = False) -> dict:
     interval, `supported` one that passes the test at a false discovery rate of 5 %; None if it was not tested. `largest` names
     the largest supported changes. With `supported`, rows and tables without such a change are left out.
     """
-    chosen = found.evidence.supported.any(axis=0) if supported else np.ones(found.files[0].weights.shape, np.bool_)
+    chosen = np.asarray(found.evidence.supported.any(axis=0)) if supported else np.ones(found.files[0].weights.shape, np.bool_)
     scales, labels = [p.scale for p in found.files], found.layout.labels()
     return {
         "game": found.files[0].game, "stages": list(found.stages),
@@ -178,8 +178,8 @@ def _grid(found: Comparison, s: int, place: Place) -> dict:
         part = {name: on_board(array[k, s], place) for name, array in (
             ("change", found.change), ("error", found.evidence.error), ("tested", found.evidence.tested),
             ("significant", found.evidence.significant), ("supported", found.evidence.supported))}
-        changes.append({"change": part["change"].tolist(), "change_error": _knowns(part["error"]),
-                        **{name: np.where(part["tested"], part[name], None).tolist() for name in ("significant", "supported")}})
+        marks = {name: np.where(part["tested"], part[name], np.array(None)).tolist() for name in ("significant", "supported")}
+        changes.append({"change": part["change"].tolist(), "change_error": _knowns(part["error"]), **marks})
     if found.is_pair:
         return {"initial": values[0], "learned": values[1], **changes[0], "initial_standard_error": errors[0],
                 "standard_error": errors[1]}

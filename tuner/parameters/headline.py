@@ -34,10 +34,12 @@ def headline(p: Parameters) -> dict | None:
 def _intervals(learned: object, unit: str) -> dict[str, tuple[float, float, float]]:
     """Return ratio, low and high by parameter; entries of another form are ignored, because people edit files."""
     lines = learned.get("ratios") if isinstance(learned, dict) else None
-    found = {}
+    found: dict[str, tuple[float, float, float]] = {}
     for line in lines if isinstance(lines, list) else []:
         if isinstance(line, dict) and line.get("to") == unit and isinstance(line.get("parameter"), str):
-            numbers = [line.get(key) for key in ("ratio", "low", "high")]
-            if all(isinstance(number, (int, float)) and abs(number) < LARGEST for number in numbers):
-                found[line["parameter"]] = tuple(float(number) for number in numbers)
+            given = [line.get(key) for key in ("ratio", "low", "high")]
+            numbers = [float(number) for number in given if isinstance(number, (int, float)) and abs(number) < LARGEST]
+            if len(numbers) == 3:
+                ratio, low, high = numbers
+                found[line["parameter"]] = ratio, low, high
     return found

@@ -72,12 +72,12 @@ class _Reader(Checks):
         for name, term in terms.items():
             if name not in known:
                 self.fail(term, f"unknown term {name!r}; known: {', '.join(known)} (a term of your own needs --terms FILE)")
-            for inner, value in self.mapping(term, name).items():
+            for inner, number in self.mapping(term, name).items():
                 if inner not in known[name]:
-                    self.fail(value, f"unknown parameter {name}.{inner}; {name} has: {', '.join(known[name])}")
+                    self.fail(number, f"unknown parameter {name}.{inner}; {name} has: {', '.join(known[name])}")
         result = np.zeros((len(stages), self.layout.size))
         for place in self.layout.places:
-            value = terms[place.term].value.get(place.name) if place.term in terms else None
+            value = self.mapping(terms[place.term], place.term).get(place.name) if place.term in terms else None
             if value is None:
                 self.missing.append(place.path)
             elif len(stages) == 1:
@@ -142,19 +142,17 @@ class _Reader(Checks):
         if node is None:
             return ()
         items = node.value if isinstance(node.value, list) else [node]
-        for item in items:
-            self.name(item, what, stages)
-        return tuple(item.value for item in items)
+        return tuple(self.name(item, item.value, what, stages) for item in items)
 
-    def name(self, node: Node, what: str, stages: tuple[str, ...], text: str | None = None) -> None:
-        text = node.value if text is None else text
+    def name(self, node: Node, text: object, what: str, stages: tuple[str, ...]) -> str:
         if not isinstance(text, str) or not self.layout.matching(text, stages).any():
             self.fail(node, f"{what}: {shown(node) if not isinstance(text, str) else repr(text)} names no parameter")
+        return text
 
     def bounds(self, node: Node | None, stages: tuple[str, ...]) -> tuple:
         found = []
         for name, value in (self.mapping(node, "bounds") if node else {}).items():
-            self.name(value, "bounds", stages, name)
+            self.name(value, name, "bounds", stages)
             if not isinstance(value.value, list) or len(value.value) != 2:
                 self.fail(value, f"bounds of {name} are {shown(value)}, expected [low, high]")
             low, high = (self.weight(item, f"a bound of {name}") for item in value.value)
@@ -166,7 +164,7 @@ class _Reader(Checks):
     def prior(self, node: Node | None, stages: tuple[str, ...]) -> tuple:
         found = []
         for name, value in (self.mapping(node, "prior") if node else {}).items():
-            self.name(value, "prior", stages, name)
+            self.name(value, name, "prior", stages)
             entries = self.mapping(value, f"prior of {name}")
             for key, inner in entries.items():
                 if key not in ("mean", "sd"):

@@ -64,7 +64,8 @@ def _largest(console: Console, found: Comparison, view: View) -> None:
                "no change can be tested: every number was kept constant or is not identified")
         show_lines(console, why, "")
         return
-    labels, rows = found.layout.labels(), []
+    labels = found.layout.labels()
+    rows: list[list[Cell]] = []
     for k, s, i in places:
         name = f"{labels[i]} {found.stages[s]}" + ("" if found.is_pair else f", {string.ascii_uppercase[k + 1]}")
         change, error = float(found.change[k, s, i]), float((found.evidence.reach * found.evidence.error)[k, s, i])
@@ -78,8 +79,8 @@ def _largest(console: Console, found: Comparison, view: View) -> None:
 
 def _headline(console: Console, found: Comparison, view: View) -> None:
     """Print the ratios of the first term's numbers to the first of them, a column for each file."""
-    lines = [headline(p) for p in found.files]
-    if lines[0] is None or all(value["ratio"] is None for line in lines for value in line["values"]):
+    lines = [line for p in found.files if (line := headline(p)) is not None]  # of all files or of none: the layout is one
+    if not lines or all(value["ratio"] is None for line in lines for value in line["values"]):
         return
     heads = ["initial", "learned"] if found.is_pair else string.ascii_uppercase[:len(lines)]
     mean = "" if len(found.stages) == 1 else f", mean of {' and '.join(found.stages)}"
@@ -143,19 +144,20 @@ def _cells(found: Comparison, view: View, s: int, i: int) -> list[Cell]:
     values = [float(p.weights[s, i]) for p in found.files]
     errors = [None if p.standard_errors is None else reach(p) * float(p.standard_errors[s, i]) for p in found.files]
     marks = found.evidence.supported if view.supported else found.evidence.significant
+    middle: list[Cell]
     if found.is_pair:
-        change, error = float(found.change[0, s, i]), float((found.evidence.reach * found.evidence.error)[0, s, i])
+        change, margin = float(found.change[0, s, i]), float((found.evidence.reach * found.evidence.error)[0, s, i])
         if view.supported and not marks[0, s, i]:
             middle = [UNSUPPORTED, ""]
         else:
             part = percent(values[0], change)
             middle = [coloured(signed(change) + MARK * bool(marks[0, s, i])),
                       coloured((signed(part, 0) or "0") if signed(change) else "")]
-        ends = [_error(error)] if found.known[0] else []
+        ends = [_error(margin)] if found.known[0] else []
         if found.own_errors:
             return [number(values[0]), _error(errors[0]), number(values[1]), _error(errors[1]), *middle, *ends]
         return [number(values[0]), number(values[1]), *middle, *ends]
-    cells = [number(values[0]), *([] if errors[0] is None else [_error(errors[0])])]
+    cells: list[Cell] = [number(values[0]), *([] if errors[0] is None else [_error(errors[0])])]
     for k, (value, error) in enumerate(zip(values[1:], errors[1:], strict=True)):
         dotted = view.supported and not marks[k, s, i]
         cells += [number(value), *([] if error is None else [_error(error)]),

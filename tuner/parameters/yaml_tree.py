@@ -61,8 +61,14 @@ def read_source(path: Path) -> Source:
         raise InputError(f"{path}:{line}: not YAML: control character {chr(problem.character)!r}") from None
     except yaml.YAMLError as problem:
         mark = getattr(problem, "problem_mark", None)
-        line = f":{mark.line + 1}" if mark else ""
-        raise InputError(f"{path}{line}: not YAML: {getattr(problem, 'problem', None) or problem}") from None
+        place = f"{path}:{mark.line + 1}" if mark else str(path)
+        raise InputError(f"{place}: not YAML: {getattr(problem, 'problem', None) or problem}") from None
+
+
+def _start(event: yaml.Event) -> tuple[int, int]:
+    """The line on which an event begins, from 1, and its position in the text."""
+    assert event.start_mark is not None, "the parser marks all events"
+    return event.start_mark.line + 1, event.start_mark.index
 
 
 class _Builder:
@@ -77,22 +83,22 @@ class _Builder:
         for event in self.events:
             if isinstance(event, yaml.DocumentStartEvent):
                 if root is not None:
-                    raise InputError(f"{self.path}:{event.start_mark.line + 1}: a second document starts here, expected one")
+                    raise InputError(f"{self.path}:{_start(event)[0]}: a second document starts here, expected one")
                 root = self._node(next(self.events), 0)
         if root is None:
             raise InputError(f"{self.path}: empty, expected a parameter file")
         return root
 
     def _node(self, event: yaml.Event, depth: int) -> Node:
-        mark = event.start_mark
-        line, start = mark.line + 1, mark.index
+        line, start = _start(event)
         if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
             raise InputError(f"{self.path}:{line}: anchors and aliases are not supported; write the values out")
-        if getattr(event, "tag", None):
-            raise InputError(f"{self.path}:{line}: tag {event.tag!r} is not supported; write a plain value")
+        if tag := getattr(event, "tag", None):
+            raise InputError(f"{self.path}:{line}: tag {tag!r} is not supported; write a plain value")
         if depth > DEEPEST:
             raise InputError(f"{self.path}:{line}: nested more than {DEEPEST} deep, expected a parameter file")
         if isinstance(event, yaml.ScalarEvent):
+            assert event.end_mark is not None, "the parser marks all events"
             self.scalars.append((start, event.end_mark.index))
             return Node(event.value, line, start)
         if isinstance(event, yaml.SequenceStartEvent):

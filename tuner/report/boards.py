@@ -80,7 +80,8 @@ def _faint(kind: str, sure: str, value: float, significance: Significance) -> st
         return "weak"
     if kind == "difference":
         return "weak" if sure in (CHANCE, NOISE) else ""
-    return "weak" if sure == NOISE and abs(value) <= significance.noise[-1] else ""
+    noise = significance.noise
+    return "weak" if sure == NOISE and noise is not None and abs(value) <= noise[-1] else ""
 
 
 def _cell(kind: str, value: float, largest: float, mark: str, said: str) -> Cell:

@@ -11,6 +11,7 @@ import io
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -20,7 +21,7 @@ SMALL_WIDTH, SMALL_HEIGHT = 290, 190  # of charts that stand four in a row
 COLOURS = {"ink": "#010201", "muted": "#010202", "grid": "#010203", "accent": "#010204", "contrast": "#010205",
            "paper": "#010206"}
 INCH = 72
-STYLE = {
+STYLE: dict[Any, Any] = {
     "svg.fonttype": "none", "svg.hashsalt": "evaltune", "text.parse_math": False, "font.size": 12, "axes.titlesize": 12.5,
     "font.family": "sans-serif", "axes.edgecolor": COLOURS["muted"], "axes.labelcolor": COLOURS["muted"],
     "axes.labelsize": 11.5, "axes.linewidth": 0.6, "axes.spines.top": False, "axes.spines.right": False, "axes.grid": True,
@@ -30,7 +31,7 @@ STYLE = {
     "ytick.labelsize": 11.5, "xtick.major.size": 0, "ytick.major.size": 0, "lines.linewidth": 1.6, "axes.unicode_minus": True,
     "axes.formatter.useoffset": False, "path.simplify": True, "path.simplify_threshold": 0.3,
 }
-LINES = {  # matplotlib style of each kind of line
+LINES: dict[str, dict[str, Any]] = {  # matplotlib style of each kind of line
     "learned": {"color": COLOURS["accent"], "marker": "o", "markersize": 3},
     "line": {"color": COLOURS["accent"]},
     "contrast": {"color": COLOURS["contrast"]},
@@ -42,16 +43,18 @@ LINES = {  # matplotlib style of each kind of line
     "faint": {"color": COLOURS["muted"], "linewidth": 0.6, "alpha": 0.55},
 }
 
+Numbers: TypeAlias = Sequence[float] | np.ndarray
+
 
 @dataclass(frozen=True)
 class Series:
     """Points of a line: x and y, with a band from low to high if given; `kind` is a key of LINES."""
 
     kind: str
-    x: Sequence[float]
-    y: Sequence[float]
-    low: Sequence[float] | None = None
-    high: Sequence[float] | None = None
+    x: Numbers
+    y: Numbers
+    low: Numbers | None = None
+    high: Numbers | None = None
 
 
 @dataclass(frozen=True)
@@ -88,9 +91,8 @@ def line_chart(title: str, x_label: str, y_label: str, series: Sequence[Series],
     return _chart(title, x_label, y_label, description, draw, *((SMALL_HEIGHT, SMALL_WIDTH) if small else ()))
 
 
-def points_chart(title: str, x_label: str, names: Sequence[str], values: Sequence[float], low: Sequence[float],
-                 high: Sequence[float], description: str, before: Sequence[float] | None = None,
-                 level: float | None = None) -> Chart:
+def points_chart(title: str, x_label: str, names: Sequence[str], values: Numbers, low: Numbers, high: Numbers, description: str,
+                 before: Numbers | None = None, level: float | None = None) -> Chart:
     """Draw a row for each name: a point with its interval, and a ring for the value before."""
 
     def draw(axes) -> None:
@@ -110,8 +112,8 @@ def points_chart(title: str, x_label: str, names: Sequence[str], values: Sequenc
     return _chart(title, x_label, "", description, draw, height=max(120, 76 + 27 * len(names)))
 
 
-def calibration_chart(title: str, y_label: str, predicted: Sequence[float], actual: Sequence[float], low: Sequence[float],
-                      high: Sequence[float], description: str) -> Chart:
+def calibration_chart(title: str, y_label: str, predicted: Numbers, actual: Numbers, low: Numbers, high: Numbers,
+                      description: str) -> Chart:
     """Draw predicted against actual scores, with the diagonal of perfect calibration."""
 
     def draw(axes) -> None:
@@ -166,7 +168,7 @@ def _chart(title: str, x_label: str, y_label: str, description: str, draw: Calla
 
 def in_page(svg: str, title: str, description: str) -> str:
     """Turn an SVG of matplotlib into a part of the page: no header, colours and font of the page, a description."""
-    size = re.search(r'viewBox="([^"]*)"', svg).group(1)
+    (size,) = re.findall(r'viewBox="([^"]*)"', svg)[:1]
     inner = svg[svg.index(">", svg.index("<svg")) + 1:]
     for pattern in (r"<metadata>.*?</metadata>", r"<!--.*?-->", r"<defs>\s*<style.*?</style>\s*</defs>"):
         inner = re.sub(pattern, "", inner, flags=re.DOTALL)

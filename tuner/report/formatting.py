@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
+from typing import TypeGuard
 
 from markupsafe import Markup, escape
 
@@ -12,7 +13,7 @@ MISSING = "–"
 SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
-def known(value: object) -> bool:
+def known(value: object) -> TypeGuard[float]:
     """Whether a value is a finite number."""
     return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
 

@@ -65,7 +65,9 @@ def read_match(folder: Path) -> Match:
     path = folder / HISTORY
     lines = read_history(path, LINE, torn=True) if path.exists() else []
     test, names, conditions, openings = _read_settings(folder / CONFIG, settings)
-    tally, running, reasons = Tally(test), [], Counter()
+    tally = Tally(test)
+    running: list[tuple[float, ...]] = []
+    reasons: Counter[str] = Counter()
     first = [line for line in lines if line["leg"] == 0]
     step = max(1, len(first) // POINTS)
     for i, line in enumerate(first):
@@ -76,12 +78,12 @@ def read_match(folder: Path) -> Match:
             running.append((2 * (i + 1), elo.value, elo.low, elo.high, tally.llr if test else math.nan))
     results = tally.results
     forfeits = [(f"{names['ab'.index(key[0])]} lost by {key[2:]}", n) for key, n in sorted(tally.forfeits.items())]
-    copies = tuple(folder / copy if (folder / copy).exists() else None for copy in COPIES)
-    learned = tuple(_games_learned(copy) if copy else None for copy in copies)
+    a, b = (folder / copy if (folder / copy).exists() else None for copy in COPIES)
     return Match(folder, names, conditions, openings, settings.seed,
                  result_block(results, names, test),
                  result_dict(results, names, test), test, tally.decision, reasons.most_common(),
-                 tally.plies / results.games if results.games else math.nan, forfeits, running, copies, learned)
+                 tally.plies / results.games if results.games else math.nan, forfeits, running, (a, b),
+                 (_games_learned(a) if a else None, _games_learned(b) if b else None))
 
 
 def _read_settings(path: Path, settings: Settings) -> tuple[Sprt | None, tuple[str, str], str, str]:
@@ -104,6 +106,6 @@ def _games_learned(path: Path) -> float | None:
     learned = root["learned"].value if isinstance(root, dict) and "learned" in root else None
     games = learned.get("games") if isinstance(learned, dict) else None
     try:
-        return float(games.value)
-    except (AttributeError, TypeError, ValueError):
+        return float(games.value) if games and isinstance(games.value, str) else None
+    except ValueError:
         return None

@@ -28,8 +28,8 @@ LINES = {  # of the history of each kind
 
 @dataclass(frozen=True)
 class Run:
-    """A run folder. `settings` are the options of its command, `started` is the source of the initial values if the folder
-    has none. A match has neither parameters nor findings, and is itself the first of `matches`."""
+    """A run folder. `settings` are the options of its command. A match has no findings, and is itself the first of `matches`;
+    every other run is a `LearningRun`."""
 
     folder: Path
     kind: str
@@ -39,17 +39,23 @@ class Run:
     history: list[dict]
     findings: dict
     matches: list[Match]
-    game: Game | None = None
-    comparison: Comparison | None = None
-    started: str = ""
+
+
+@dataclass(frozen=True)
+class LearningRun(Run):
+    """A run that learned weights. `started` is the source of the initial values if the folder has none."""
+
+    game: Game
+    comparison: Comparison
+    started: str
 
     @property
-    def initial(self) -> Parameters | None:
-        return self.comparison.files[0] if self.comparison else None
+    def initial(self) -> Parameters:
+        return self.comparison.files[0]
 
     @property
-    def learned(self) -> Parameters | None:
-        return self.comparison.files[1] if self.comparison else None
+    def learned(self) -> Parameters:
+        return self.comparison.files[1]
 
 
 def read_run(folder: Path, match_folders: list[Path]) -> Run:
@@ -76,7 +82,7 @@ def read_run(folder: Path, match_folders: list[Path]) -> Run:
     if not isinstance(start, str) or "\0" in start:
         raise InputError(f"{path}: start is {str(start)[:40]!r}, expected a parameter file")
     initial, started = _initial(folder, start, learned, terms)
-    return Run(*common, history, read_findings(folder), matches, find(learned.game), compare((initial, learned)), started)
+    return LearningRun(*common, history, read_findings(folder), matches, find(learned.game), compare((initial, learned)), started)
 
 
 def settings_of(folder: Path) -> dict:

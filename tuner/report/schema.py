@@ -6,7 +6,7 @@ import json
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn, TypeGuard
 
 from games.streams import InputError
 
@@ -46,11 +46,11 @@ class Exactly:
     length: int
 
 
-def _number(value: object) -> bool:
+def _number(value: object) -> TypeGuard[float]:
     return isinstance(value, (int, float)) and not isinstance(value, bool) and not abs(value) > LARGEST
 
 
-def _finite(value: object) -> bool:
+def _finite(value: object) -> TypeGuard[float]:
     return _number(value) and not math.isnan(value)
 
 
@@ -95,7 +95,7 @@ def require(place: str, value: object, shape: Shape, where: str) -> None:
             require(place, item, inner, f"{where}[{i}]")
 
 
-def _fail(place: str, where: str, value: object, expected: str) -> None:
+def _fail(place: str, where: str, value: object, expected: str) -> NoReturn:
     raise InputError(f"{place}: {where or 'it'} is {shown(value)}, expected {expected}")
 
 

@@ -10,7 +10,7 @@ from tuner.parameters.diff import reach
 from tuner.report import boards, numbers, positions, run_charts
 from tuner.report.formatting import MISSING, known, number, short, signed, together, whole
 from tuner.report.matches import Match
-from tuner.report.run import MATCH, SELFPLAY, TUNE, Run
+from tuner.report.run import SELFPLAY, TUNE, LearningRun, Run
 from tuner.report.significance import CHANCE, HELD, NOISE, Significance, significance_of, significance_of_selfplay
 from tuner.report.verdict import lost, reasons
 
@@ -40,13 +40,14 @@ class Tile:
 
 def sections_of(run: Run) -> list[Section]:
     """All sections with data, in the order of the page."""
-    if run.kind == MATCH:
-        found = [_match_section(match, i) for i, match in enumerate(run.matches)]
-        found[0] = replace(found[0], title="Result")
+    matches = [_match_section(match, i) for i, match in enumerate(run.matches)]
+    found: list[Section | None]
+    if not isinstance(run, LearningRun):
+        found = [replace(matches[0], title="Result"), *matches[1:]]
     else:
         sure = significance_of_selfplay(run.comparison, run.settings, run.history) if run.kind == SELFPLAY else \
             significance_of(run.comparison)
-        found = [_advice(run), _values(run, sure), _elo(run), *(_match_section(match, i) for i, match in enumerate(run.matches)),
+        found = [_advice(run), _values(run, sure), _elo(run), *matches,
                  _selfplay(run, sure) if run.kind == SELFPLAY else _curves(run), _tables(run, sure), _lists(run, sure),
                  _numbers(run, sure), _calibration(run), _agreement(run), _identifiability(run), _draws(run), _misjudged(run),
                  _data(run)]
@@ -55,12 +56,12 @@ def sections_of(run: Run) -> list[Section]:
 
 def tiles_of(run: Run) -> list[Tile]:
     """The most important numbers, shown below the verdict."""
-    if run.kind == MATCH:
+    if not isinstance(run, LearningRun):
         return _counts_of(run.matches[0])
     return _played(run) if run.kind == SELFPLAY else _losses(run)
 
 
-def _losses(run: Run) -> list[Tile]:
+def _losses(run: LearningRun) -> list[Tile]:
     result = run.findings.get("result") or (run.learned.learned if isinstance(run.learned.learned, dict) else {})
     results, method = result.get("held_out_results"), result.get("method")
     tiles = []
@@ -69,7 +70,7 @@ def _losses(run: Run) -> list[Tile]:
         tiles.append(Tile("Held-out loss on results", number(results["after"], 4),
                           _change_text(results.get("before"), results) + games))
     if known(result.get("held_out_after")) and not (tiles and method == "logistic"):
-        tiles.append(Tile(HELD_OUT.get(method, "Held-out loss"), number(result["held_out_after"], 4),
+        tiles.append(Tile(HELD_OUT.get(str(method), "Held-out loss"), number(result["held_out_after"], 4),
                           _change_text(result.get("held_out_before"), run.findings.get("held_out_change") or {})))
     if known(result.get("loss_after")):
         tiles.append(Tile("Training loss", number(result["loss_after"], 4),
@@ -91,7 +92,7 @@ def _change_text(before: object, change: dict) -> str:
     return text
 
 
-def _played(run: Run) -> list[Tile]:
+def _played(run: LearningRun) -> list[Tile]:
     if not run.history:
         return []
     last = run.history[-1]
@@ -123,7 +124,7 @@ def _match_section(match: Match, i: int) -> Section:
     return Section(f"match-{i + 1}", f"Match: {title}", "match", {"match": match, "charts": run_charts.match_charts(match)})
 
 
-def _values(run: Run, sure: Significance) -> Section | None:
+def _values(run: LearningRun, sure: Significance) -> Section | None:
     values = numbers.values(run.comparison, run.findings.get("ratios") or [])
     if not values["rows"]:
         return None
@@ -132,7 +133,7 @@ def _values(run: Run, sure: Significance) -> Section | None:
         "sentence": sure.sentence})
 
 
-def _advice(run: Run) -> Section | None:
+def _advice(run: LearningRun) -> Section | None:
     """The notes of the fit; after a lost match, its possible reasons instead."""
     if lost(run):
         found = reasons(run)
@@ -150,7 +151,7 @@ def _sentence(text: str) -> str:
     return text if text.endswith((".", "?", "!")) else text + "."
 
 
-def _elo(run: Run) -> Section | None:
+def _elo(run: LearningRun) -> Section | None:
     points = [{"games": next((games for games in match.learned if games is not None), None), "elo": match.plain["elo"]}
               for match in run.matches if match.learned[0] is not None]
     chart = run_charts.elo_curve(points) if run.kind == SELFPLAY else None
@@ -159,7 +160,7 @@ def _elo(run: Run) -> Section | None:
     }) if chart else None
 
 
-def _selfplay(run: Run, sure: Significance) -> Section | None:
+def _selfplay(run: LearningRun, sure: Significance) -> Section | None:
     if not run.history:
         return None
     start = {place.name: float(run.initial.weights[:, place.columns].mean()) for place in run.initial.layout.headline}
@@ -168,7 +169,7 @@ def _selfplay(run: Run, sure: Significance) -> Section | None:
         "health": run_charts.health_charts(run.history), "rest": run_charts.watched_charts(run.history)})
 
 
-def _curves(run: Run) -> Section | None:
+def _curves(run: LearningRun) -> Section | None:
     charts = run_charts.learning_curves(run.history)
     key = [("learned", "objective (loss plus prior) on the training games")]
     if any(known(line.get("held_out")) for line in run.history):
@@ -176,14 +177,14 @@ def _curves(run: Run) -> Section | None:
     return Section("learning", "Learning", "charts", {"charts": charts, "key": key}) if charts else None
 
 
-def _tables(run: Run, sure: Significance) -> Section | None:
+def _tables(run: LearningRun, sure: Significance) -> Section | None:
     found = boards.tables(run.comparison, sure)
     return Section("tables", "Tables", "tables", {
         "tables": found, "least": boards.LEAST, "judged": sure.judged, "errors": run.learned.standard_errors is not None,
         "sentence": sure.sentence, "detail": sure.detail}) if found else None
 
 
-def _lists(run: Run, sure: Significance) -> Section | None:
+def _lists(run: LearningRun, sure: Significance) -> Section | None:
     charts = numbers.curves(run.comparison, sure)
     key = [("learned", "learned"), ("initial", "initial")]
     if run.learned.standard_errors is not None:
@@ -193,7 +194,7 @@ def _lists(run: Run, sure: Significance) -> Section | None:
     return Section("lists", "Lists", "charts", {"charts": charts, "key": key, "small": True}) if charts else None
 
 
-def _numbers(run: Run, sure: Significance) -> Section | None:
+def _numbers(run: LearningRun, sure: Significance) -> Section | None:
     lines = numbers.rows(run.comparison, sure)
     return Section("numbers", "Single weights", "numbers", {
         "rows": lines, "stages": len(run.learned.stages) > 1, "judged": sure.judged,
@@ -201,11 +202,11 @@ def _numbers(run: Run, sure: Significance) -> Section | None:
         "errors": any(line["error"] is not None for line in lines), "weak": (CHANCE, HELD, NOISE)}) if lines else None
 
 
-def _calibration(run: Run) -> Section | None:
+def _calibration(run: LearningRun) -> Section | None:
     """Predicted scores against the results of games."""
     calibration, result = run.findings.get("calibration") or {}, run.findings.get("result") or {}
-    results = calibration.get("results")
-    charts = run_charts.calibration_charts(results) if results else []
+    results = calibration.get("results") or {}
+    charts = run_charts.calibration_charts(results)
     if not charts and "results" not in calibration:
         return None
     held = (result.get("held_out_results") or {}).get("games") or result.get("held_out_games")
@@ -216,10 +217,10 @@ def _calibration(run: Run) -> Section | None:
         "unknown": "Calibration needs the results of the games, which are unknown."})
 
 
-def _agreement(run: Run) -> Section | None:
+def _agreement(run: LearningRun) -> Section | None:
     """Predicted scores against the scores of searches."""
-    targets = (run.findings.get("calibration") or {}).get("targets")
-    charts = run_charts.calibration_charts(targets, "search score") if targets else []
+    targets = (run.findings.get("calibration") or {}).get("targets") or {}
+    charts = run_charts.calibration_charts(targets, "search score")
     held = (run.findings.get("result") or {}).get("held_out_games")
     return Section("agreement", "Agreement with the search", "calibration", {
         "charts": charts, "held": held, "actual": "search",
@@ -227,12 +228,12 @@ def _agreement(run: Run) -> Section | None:
         "sides": [(name, targets[name]) for name in ("before", "after") if targets.get(name)]}) if charts else None
 
 
-def _identifiability(run: Run) -> Section | None:
+def _identifiability(run: LearningRun) -> Section | None:
     found = run.findings.get("identifiability")
     return Section("identifiability", "Identifiability", "identifiability", {"found": found}) if found else None
 
 
-def _draws(run: Run) -> Section | None:
+def _draws(run: LearningRun) -> Section | None:
     found = run.findings.get("draws")
     if not found:
         return None
@@ -242,14 +243,14 @@ def _draws(run: Run) -> Section | None:
     return Section("draws", "Draws", "draws", {"found": found, "widths": widths})
 
 
-def _misjudged(run: Run) -> Section | None:
+def _misjudged(run: LearningRun) -> Section | None:
     found = run.findings.get("misjudged", {})
     worst, games = found.get("positions") or [], found.get("games") or []
     return Section("misjudged", "Largest errors", "misjudged", {
         "positions": positions.shown(run.game, worst), "games": games}) if worst or games else None
 
 
-def _data(run: Run) -> Section | None:
+def _data(run: LearningRun) -> Section | None:
     summary = run.findings.get("summary", {})
     sources = run.findings.get("result", {}).get("data") or run.learned.learned.get("data") or []
     sources = [source for source in sources if isinstance(source, dict)] if isinstance(sources, list) else []
@@ -260,7 +261,7 @@ def _data(run: Run) -> Section | None:
                if source.get("file") not in {file["file"] for file in files}]
     results = summary.get("results") or {}
     total = sum(n for n in results.values() if known(n))
-    shares = [(name, results.get(key), results.get(key) / total) for key, name in (
+    shares = [(name, results[key], results[key] / total) for key, name in (
         ("win", "won by the first player"), ("draw", "drawn"), ("loss", "won by the second player"))
         if known(results.get(key)) and total]
     chart = run_charts.phase_chart(summary.get("phases") or [])
@@ -275,10 +276,10 @@ def _repeat(run: Run) -> Section:
     result = run.findings.get("result", {})
     facts = [("version", run.version), ("seed", result.get("seed", run.settings.get("seed"))),
              ("folder", str(run.folder))]
-    if run.kind == TUNE:
+    if isinstance(run, LearningRun) and run.kind == TUNE:
         facts += [("start", result.get("start") or run.started or None), ("scale", short(run.learned.scale)),
                   ("design effect", short(result.get("design_effect")))]
     options = yaml.safe_dump(run.settings, sort_keys=False, allow_unicode=True).rstrip()
     return Section("repeat", "Reproduce this run", "repeat", {
         "command": run.command, "facts": [(name, value) for name, value in facts if value not in (None, MISSING, "")],
-        "options": options, "started": run.started})
+        "options": options, "started": run.started if isinstance(run, LearningRun) else ""})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -86,7 +87,8 @@ def noise_of(settings: Mapping, batches: int) -> np.ndarray | None:
             settings.get("rate") is None or known(settings["rate"])):
         return None
     rule, random = RULES[settings["rule"]], np.random.default_rng(SEED)
-    schedule = Settings(**{name: settings.get(name) for name in Settings.__dataclass_fields__})
+    given: dict[str, Any] = {name: settings.get(name) for name in Settings.__dataclass_fields__}
+    schedule = Settings(**given)
     state = {name: np.zeros(WALKS) for name in rule.names}
     weights, average, reached = np.zeros(WALKS), np.zeros(WALKS), np.zeros(batches)
     for batch in range(batches):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import shlex
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 import numpy as np
 
@@ -12,8 +13,9 @@ from games.streams import InputError
 from tuner.parameters.reader import game_of, read_parameters
 from tuner.report.formatting import known, number, short, signed, together, whole
 from tuner.report.matches import Match
-from tuner.report.run import MATCH, SELFPLAY, Run
+from tuner.report.run import SELFPLAY, LearningRun, Run
 from tuner.statistics.pentanomial import SIDE
+from tuner.statistics.sprt import Sprt
 
 BETTER, WORSE, OPEN = "better", "worse", "not decided"
 MOST_GAMES = 100_000  # larger estimates are not stated as a number
@@ -23,6 +25,8 @@ MOVED = 0.5  # centipawns; smaller changes are rounded to 0
 WIDTH = 20  # centipawns: a narrow prior for learning from results
 GAMES = 400  # of a match: its interval is about +/- 30 Elo
 MORE = 4  # times as many games, if more games are advised
+
+Interval: TypeAlias = tuple[float | None, float | None, float | None]  # a value, None if unknown, and its ends, None if infinite
 
 
 @dataclass(frozen=True)
@@ -38,7 +42,7 @@ class Verdict:
 
 def verdicts_of(run: Run) -> list[Verdict]:
     """The verdict of a run that is a match, else those of the last matches named, first those that its weights played."""
-    if run.kind == MATCH:
+    if not isinstance(run, LearningRun):
         return [verdict(run.matches[0], None)]
     found = [(match, side_of(run, match)) for match in reversed(run.matches)]
     found.sort(key=lambda pair: pair[1] is None)
@@ -52,15 +56,16 @@ def _of_others(found: Verdict) -> Verdict:
 def lost(run: Run) -> bool:
     """Whether the first match of the page was lost by the weights of this run."""
     found = verdicts_of(run)
-    return run.kind != MATCH and bool(found) and found[0].kind == WORSE
+    return isinstance(run, LearningRun) and bool(found) and found[0].kind == WORSE
 
 
-def seen_from(match: Match, side: int | None) -> tuple[tuple[str, str], tuple[float | None, float | None, float | None]]:
+def seen_from(match: Match, side: int | None) -> tuple[tuple[str, str], Interval]:
     """Names, and Elo with its interval, from one player's view."""
     names, elo = match.names, match.plain["elo"]
     value, low, high = elo["value"], elo["low"], elo["high"]
     if side == 1:
-        return names[::-1], tuple(None if end is None else -end for end in (value, high, low))
+        value, low, high = (None if end is None else -end for end in (value, high, low))
+        return (names[1], names[0]), (value, low, high)
     return names, (value, low, high)
 
 
@@ -85,7 +90,7 @@ def verdict(match: Match, side: int | None) -> Verdict:
     if not sum(pairs):
         return Verdict(OPEN, names, "Not decided: no pair of games has ended yet", detail)
     if match.test is not None:
-        return _by_test(match, side, names, detail)
+        return _by_test(match, match.test, side, names, detail)
     kind = _by_interval(elo, pairs)
     if kind != OPEN:
         return Verdict(kind, names, f"{names[0]} is {kind} than {names[1]}", detail)
@@ -93,7 +98,7 @@ def verdict(match: Match, side: int | None) -> Verdict:
                    more_games(plain["score"], plain["variance"], sum(pairs)))
 
 
-def _by_interval(elo: tuple, pairs: list[int]) -> str:
+def _by_interval(elo: Interval, pairs: list[int]) -> str:
     _, low, high = elo
     if low is not None and low > 0:
         return BETTER
@@ -107,9 +112,9 @@ def _by_interval(elo: tuple, pairs: list[int]) -> str:
     return OPEN
 
 
-def _by_test(match: Match, side: int | None, names: tuple[str, str], detail: str) -> Verdict:
+def _by_test(match: Match, test: Sprt, side: int | None, names: tuple[str, str], detail: str) -> Verdict:
     """The verdict of a sequential test, whose hypotheses are about the player named first."""
-    test, llr = match.test, match.plain["sprt"]["llr"]
+    llr = match.plain["sprt"]["llr"]
     lower, upper = test.bounds
     low, high = (signed(end, 1).removesuffix(".0") or "0" for end in (test.elo0, test.elo1))
     unit = "normalized Elo" if test.model == "normalized" else "Elo"
@@ -156,10 +161,8 @@ def rounded_up(games: int) -> int:
     return -(-games // unit) * unit
 
 
-def side_of(run: Run, match: Match) -> int | None:
+def side_of(run: LearningRun, match: Match) -> int | None:
     """Which player of a match, 0 or 1, has the weights of this run; None if neither is known to."""
-    if run.learned is None:
-        return None
     for side, path in enumerate(match.copies):
         try:
             if path is None or game_of(path) != run.learned.game:
@@ -174,7 +177,7 @@ def side_of(run: Run, match: Match) -> int | None:
 
 def match_to_play(run: Run) -> str | None:
     """The command of a match of the learned weights against the start; None if one was played or the game has no search."""
-    if run.matches or run.learned is None or run.game is None or run.game.contest is None or run.game.searcher is None:
+    if not isinstance(run, LearningRun) or run.matches or run.game.contest is None or run.game.searcher is None:
         return None
     given = run.findings.get("result", {}).get("match")
     if given:
@@ -191,7 +194,7 @@ def report_command(run: Run, command: str) -> str:
     return shlex.join(["tuner", "report", str(run.folder), "--match", folder]) if folder else ""
 
 
-def reasons(run: Run) -> list[str]:
+def reasons(run: LearningRun) -> list[str]:
     """Possible reasons why a match was lost, with what to change."""
     moved = int((np.abs(run.comparison.change) >= MOVED).sum())
     if run.kind == SELFPLAY:

@@ -75,25 +75,25 @@ class Summary(NamedTuple):
     pairs_ratio: float
 
 
-def count_games(outcomes: Sequence[int], opening: Sequence[int] | None = None) -> Results:
+def count_games(outcomes: Sequence[int] | np.ndarray, opening: Sequence[int] | np.ndarray | None = None) -> Results:
     """Count games and pairs: outcomes (n,) in -1, 0, +1 for the first named player, whichever side it played.
 
     Games of the same `opening` (n,) are a pair, in whatever order they ended; without it, they lie pairwise in order.
     A game alone is counted as a game and in no pair.
     """
-    outcomes = np.asarray(outcomes)
-    opening = np.arange(len(outcomes)) // 2 if opening is None else np.asarray(opening)
-    if len(opening) != len(outcomes):
-        raise ValueError(f"{len(outcomes)} outcomes, but {len(opening)} openings")
-    if wrong := set(outcomes.tolist()) - {-1, 0, 1}:
+    games = np.asarray(outcomes)
+    openings = np.arange(len(games)) // 2 if opening is None else np.asarray(opening)
+    if len(openings) != len(games):
+        raise ValueError(f"{len(games)} outcomes, but {len(openings)} openings")
+    if wrong := set(games.tolist()) - {-1, 0, 1}:
         raise ValueError(f"outcome {min(wrong)}, expected -1, 0 or 1")
-    names, place, played = np.unique(opening, return_inverse=True, return_counts=True)
+    names, place, played = np.unique(openings, return_inverse=True, return_counts=True)
     if (played > 2).any():
         raise ValueError(f"{played.max()} games of opening {names[played.argmax()]}, expected a pair")
     total = np.zeros(len(names), np.int64)
-    np.add.at(total, place, outcomes.astype(np.int64))
-    pairs = np.bincount(total[played == 2] + 2, minlength=5)
-    return Results(tuple(pairs.tolist()), *(int((outcomes == kind).sum()) for kind in (1, -1, 0)))
+    np.add.at(total, place, games.astype(np.int64))
+    zero, half, one, one_half, two = np.bincount(total[played == 2] + 2, minlength=5).tolist()
+    return Results((zero, half, one, one_half, two), *(int((games == kind).sum()) for kind in (1, -1, 0)))
 
 
 def swapped(results: Results) -> Results:

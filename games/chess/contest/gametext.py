@@ -23,14 +23,14 @@ def reason(game: PlayedGame) -> str:
     """Return the reason for the end of a game as a short sentence."""
     if game.end == RULES:
         return _by_the_rules(game)
-    if game.end in FAULTS:
+    if game.end in FAULTS and game.loser is not None:
         why = FAULTS[game.end].format(side=SIDES[game.loser])
         return f"{why}: {game.detail}" if game.detail else why
     if game.outcome is None:
         return f"Unfinished after {len(game.moves)} plies"
     if game.end == PLIES:
         return f"Draw by adjudication after {len(game.moves)} plies"
-    if game.end == RESIGN_RULE:
+    if game.end == RESIGN_RULE and game.loser is not None:
         return f"{SIDES[1 - game.loser]} wins by adjudication"
     return "Draw by adjudication"
 

@@ -36,9 +36,10 @@ class Guarded(chess.engine.Protocol):
         super().connection_made(transport)
         _alive.add(self)
 
-    def pipe_data_received(self, fd: int, data: bytes) -> None:
+    def pipe_data_received(self, fd: int, data: bytes | str) -> None:
         if self.fault:
             return
+        assert isinstance(data, bytes), "pipes are binary"
         *lines, self._rest = (self._rest + data).split(b"\n")
         for line in filter(None, lines):
             with contextlib.suppress(UnicodeDecodeError):
@@ -53,8 +54,13 @@ class Guarded(chess.engine.Protocol):
         if fd == STDOUT:  # usually because the process ends
             self.loop.call_later(END_SECONDS, self._require_end)
 
+    @property
+    def _process(self) -> asyncio.SubprocessTransport:
+        assert self.transport is not None, "nothing is received, and nothing ended, before the process is there"
+        return self.transport
+
     def _require_end(self) -> None:
-        if self.transport.get_returncode() is None:
+        if self._process.get_returncode() is None:
             self.fault = self.fault or "closed its output"
             if self.command is not None:  # otherwise it may be about to quit, as requested
                 self.end()
@@ -67,16 +73,16 @@ class Guarded(chess.engine.Protocol):
     def end(self, fault: str = "") -> None:
         """Kill the process and its children; callable from any thread."""
         self.fault = self.fault or fault
-        if self.transport.get_returncode() is None:
+        if self._process.get_returncode() is None:
             self._rest = b""
             self._signal_group()
 
     def _signal_group(self) -> None:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             if hasattr(os, "killpg"):
-                os.killpg(self.transport.get_pid(), signal.SIGKILL)
+                os.killpg(self._process.get_pid(), signal.SIGKILL)
             else:
-                self.transport.kill()
+                self._process.kill()
 
 
 class GuardedUci(Guarded, chess.engine.UciProtocol):

@@ -69,7 +69,8 @@ class External:
         self._control, self._megabytes = control, megabytes
         self._process: asyncio.SubprocessTransport | None = None
         self._engine: Any = None
-        self._board, self._game = chess.Board(), object()
+        self._board: chess.Board | None = chess.Board()
+        self._game = object()
 
     def start(self) -> None:
         """Start the engine and set its options; InputError if that fails."""
@@ -96,9 +97,9 @@ class External:
                              "engine?") from None
         except (chess.engine.EngineError, OSError, ValueError) as problem:
             fault = self._kill()
-            if isinstance(problem, chess.engine.EngineTerminatedError):
-                problem = f"{fault or 'exited at once'}; is it a {self._protocol} engine?"
-            raise InputError(f"{self._command}: {problem}") from None
+            ended = isinstance(problem, chess.engine.EngineTerminatedError)
+            text = f"{fault or 'exited at once'}; is it a {self._protocol} engine?" if ended else str(problem)
+            raise InputError(f"{self._command}: {text}") from None
 
     def begin(self, seed: str) -> None:
         if self._engine is None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 NUMBER = re.compile(r"[+-]?[0-9]{1,18}", re.ASCII)
 NUMBERS = {"depth": 1, "nodes": 1, "mate": 1, "movetime": 0, "wtime": None, "btime": None, "winc": 0, "binc": 0,
@@ -42,7 +43,7 @@ class Go:
 
 def parse_go(words: Sequence[str]) -> tuple[Go, list[str]]:
     """Parse the words after `go`; returns the valid arguments and a message for each invalid one."""
-    found: dict[str, object] = {}
+    found: dict[str, Any] = {}
     faults = []
     i = 0
     while i < len(words):

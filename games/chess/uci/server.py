@@ -169,6 +169,7 @@ class Server:
         """Accept `debug`; there is no further output to switch on."""
 
     def _ucinewgame(self, words: list[str]) -> None:
+        assert self._searcher is not None, "see NEED_SEARCHER"
         self._searcher.clear()
 
     def _setoption(self, words: list[str]) -> None:
@@ -217,6 +218,7 @@ class Server:
             fen = " ".join(start[1:])
         else:
             raise ValueError(f"position {shown(' '.join(start))}; expected startpos or fen and four to six fields, then moves")
+        assert self._line is not None, "see NEED_SEARCHER"
         self._line.set(fen, moves)
 
     def _go(self, words: list[str]) -> None:
@@ -228,6 +230,7 @@ class Server:
         if self._thinking and not (self._thinking.over or self._thinking.stopped):
             self._tell("go while searching; the search before it is stopped")
         self.end()
+        assert self._searcher is not None and self._line is not None, "see NEED_SEARCHER"
         line = self._line.playable()
         go, faults = sensible(go, faults, line[-1])
         if faults:

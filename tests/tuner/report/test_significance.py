@@ -50,7 +50,7 @@ def test_a_page_and_diff_call_the_same_changes_significant(which):
     assert min(counted.values()) > 20
     assert f"{said['significant']:,} of {said['tested']:,} changes are significant at the 5 % level" in sure.sentence
     assert f"{said['supported']:,} remain at a false discovery rate" in sure.sentence
-    assert ("both files' errors" in sure.detail) == (which == 1)
+    assert ("errors a and b of both files" in sure.detail) == (which == 1)
 
 
 def test_a_file_that_was_learned_without_errors_is_not_taken_for_exact():
