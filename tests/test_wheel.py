@@ -103,7 +103,7 @@ def test_the_program_learns_compares_and_reports_from_an_empty_folder(installed,
 
 
 def test_kernels_and_all_parameter_files_can_be_read(installed):
-    code = ("from tuner.device.gpu.library import source; from tuner.engine.engine import SAMPLES, parameter_path; "
+    code = ("from tuner.device.gpu.library import source; from tuner.engine.loading import SAMPLES, parameter_path; "
             "print('__global__' in source(), SAMPLES.is_file(), "
             "*(parameter_path(name).is_file() for name in ('zero', 'classic', 'tictactoe/zero')))")
     assert installed.run("python", "-c", code).stdout.split() == ["True"] * 5

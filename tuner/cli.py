@@ -111,7 +111,15 @@ def _discard_output() -> None:
 
 
 def _perform(arguments: list[str]) -> int:
-    parsed = _parsed(arguments)
+    try:
+        parsed = _parsed(arguments)
+    except Exception as problem:
+        from games.streams import InputError
+
+        if not isinstance(problem, InputError):  # choices are imported: a Numba that is too new is refused
+            raise
+        _say(f"tuner: {problem}")
+        return 2
     if parsed is None:
         return 0
     from games.streams import InputError

@@ -40,6 +40,18 @@ class Several(Protocol[Item]):
 
     def __len__(self) -> int: ...
 
+    def standard_errors(self, name: str) -> dict[str, NDArray[np.float64]] | None:
+        """The standard errors of a parameter's numbers, as for `evaluation[name]`; None in a file without them."""
+        if self.parameters.standard_errors is None:
+            return None
+        return self._numbers(name, self.parameters.standard_errors)
+
+    def _numbers(self, name: str, values: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
+        for place in self.parameters.layout.places:
+            if place.path == name:
+                return {stage: line[place.columns].reshape(place.shape) for stage, line in zip(self.stages, values, strict=True)}
+        raise KeyError(f"no parameter {name!r}; `names` lists them")
+
     def __iter__(self) -> Iterator[Item]: ...
 
     def __contains__(self, item: object, /) -> bool: ...
@@ -76,10 +88,18 @@ class Evaluation:
 
     def __getitem__(self, name: str) -> dict[str, NDArray[np.float64]]:
         """The numbers of a parameter for each stage; those of a table have its shape. KeyError for an unknown name."""
+        return self._numbers(name, self.parameters.weights)
+
+    def standard_errors(self, name: str) -> dict[str, NDArray[np.float64]] | None:
+        """The standard errors of a parameter's numbers, as for `evaluation[name]`; None in a file without them."""
+        if self.parameters.standard_errors is None:
+            return None
+        return self._numbers(name, self.parameters.standard_errors)
+
+    def _numbers(self, name: str, values: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
         for place in self.parameters.layout.places:
             if place.path == name:
-                return {stage: line[place.columns].reshape(place.shape)
-                        for stage, line in zip(self.stages, self.parameters.weights, strict=True)}
+                return {stage: line[place.columns].reshape(place.shape) for stage, line in zip(self.stages, values, strict=True)}
         raise KeyError(f"no parameter {name!r}; `names` lists them")
 
     def __iter__(self) -> Iterator[str]:
@@ -148,11 +168,12 @@ class Evaluation:
         return f"<Evaluation {self.name}: {self.game}, {self.parameters.weights.size:,} numbers, scale {self.scale:.5f}>"
 
 
-def load(parameters: str | Path = "classic", terms: Sequence[str | Path] = ()) -> Evaluation:
+def load(parameters: str | Path = "classic", terms: Sequence[str | Path] = (), add_missing: bool = False) -> Evaluation:
     """Load an evaluation: `parameters` is a parameter file, or the name of a bundled one ("classic", "zero", "pesto",
-    "tictactoe/classic"); `terms` are Python files with terms of your own. InputError names the file and the line of a mistake."""
+    "tictactoe/classic"); `terms` are Python files with terms of your own, whose numbers are 0 with `add_missing` if the file
+    lacks them. InputError names the file and the line of a mistake."""
     paths = tuple(str(path) for path in terms)
-    engine, found = load_engine(str(parameters), paths)
+    engine, found = load_engine(str(parameters), paths, add_missing)
     return Evaluation(engine, found, str(parameters), str(parameters), paths)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from tuner.commands.options import add_term_options, between
+from tuner.commands.options import Names, add_term_options, between
 
 MOST_DECIMALS = 6
 NUMBERED = ("uci", "spsa")  # formats that name every number
@@ -19,7 +19,7 @@ EXAMPLE = """examples:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("params", metavar="PARAMS", help="parameter file, or a bundled one")
-    parser.add_argument("--format", choices=("c", "rust", "json", "uci", "spsa"), required=True,
+    parser.add_argument("--format", choices=Names("tuner.export.formats", "FORMATS"), required=True,
                         help="c, rust: constant arrays; json: nested names; uci: spin options, and the commands that set them; "
                              "spsa: lines `name, int, default, min, max, c_end, r_end`, the format of OpenBench")
     parser.add_argument("-o", "--output", metavar="FILE", help="write to this file (default: standard output)")
@@ -39,9 +39,8 @@ def run(arguments: argparse.Namespace) -> dict:
     from games.streams import InputError
     from tuner.commands.display import show_note
     from tuner.engine.loading import load_parameters, parameter_path
+    from tuner.export.formats import FORMATS
     from tuner.export.numbers import heading, rounded, rounding_line
-    from tuner.export.settings import json_text, spsa_text, uci_text
-    from tuner.export.source import c_text, rust_text
     from tuner.io.files import EXPORT, replace_file, require_writable
     from tuner.io.text import one_line
 
@@ -55,8 +54,7 @@ def run(arguments: argparse.Namespace) -> dict:
     if output is not None:
         require_writable(Path(output), EXPORT, (str(path), *arguments.terms))
     r = rounded(parameters, arguments.scale_to, arguments.decimals, arguments.flip)
-    write = {"c": c_text, "rust": rust_text, "json": json_text, "uci": uci_text, "spsa": spsa_text}[form]
-    text = write(r, str(arguments.params))
+    text = FORMATS[form](r, str(arguments.params))
     if output is not None:
         replace_file(Path(output), text)
     result = {"file": str(path), "format": form, "output": output, "numbers": int(r.weights.size), "factor": r.factor,

@@ -3,12 +3,30 @@
 from __future__ import annotations
 
 import argparse
+import importlib
 import json
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 
 from tuner.io.files import QUIESCENCE
 from tuner.io.text import LARGEST_COUNT
+
+
+class Names(Collection[str]):
+    """Choices that are the keys of a table in another module, which is imported when they are asked for."""
+
+    def __init__(self, module: str, table: str, *more: str) -> None:
+        self._module, self._table, self._more = module, table, more
+
+    def __iter__(self) -> Iterator[str]:
+        yield from getattr(importlib.import_module(self._module), self._table)
+        yield from self._more
+
+    def __contains__(self, name: object) -> bool:
+        return name in list(self)
+
+    def __len__(self) -> int:
+        return len(list(self))
 
 
 def add_term_options(parser: argparse.ArgumentParser) -> None:
@@ -19,7 +37,7 @@ def add_term_options(parser: argparse.ArgumentParser) -> None:
 
 def add_device_option(group: argparse._ActionsContainer, default: str, what: str) -> None:
     """Add --device; `what` runs there."""
-    group.add_argument("--device", choices=("auto", "cpu", "gpu"), default=default,
+    group.add_argument("--device", choices=Names("tuner.device.choose", "DEVICES", "auto"), default=default,
                        help=f"{what}: cpu, gpu (needs CuPy), or auto: a GPU if one is available (default: {default})")
 
 

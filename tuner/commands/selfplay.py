@@ -12,6 +12,7 @@ import os
 from pathlib import Path
 
 from tuner.commands.options import (
+    Names,
     add_gradient_options,
     add_term_options,
     at_least_one,
@@ -68,7 +69,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                        help="td and td-leaf: ignore errors after mistakes of the opponent that the search did not predict "
                             "(KnightCap's rule)")
     group = parser.add_argument_group("learning")
-    group.add_argument("--method", choices=("rootstrap", "td-leaf", "td", "treestrap"), default="rootstrap",
+    group.add_argument("--method", choices=Names("tuner.selfplay.backups", "BACKUPS"), default="rootstrap",
                        help="rootstrap (default): move the positions played towards the scores of later searches; td: towards "
                             "the values of later positions; td-leaf: the same between the leaves of principal variations; "
                             "treestrap: move all positions of the search tree towards their scores and bounds")
@@ -82,7 +83,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                        help="standard deviation of random noise added to the starting weights, in centipawns (default: 0)")
     add_gradient_options(group)
     group = parser.add_argument_group("optimizer")
-    group.add_argument("--learner", choices=("adam", "sgd", "adagrad", "coherence"), default="adam", help="default: adam")
+    group.add_argument("--learner", choices=Names("tuner.fit.learners.rules", "RULES"), default="adam", help="default: adam")
     group.add_argument("--learning-rate", type=positive, metavar="N",
                        help="in centipawns (default: adam 3, sgd 1, adagrad 20, coherence 3)")
     group.add_argument("--decay", type=positive, default=200.0, metavar="N",

@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 
 from tuner.commands.options import (
+    Names,
     add_device_option,
     add_gradient_options,
     add_read_options,
@@ -38,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                              "standard input")
     parser.add_argument("-o", "--output", metavar="OUT", help="parameter file to write")
     parser.add_argument("--dry-run", action="store_true", help="report what can be learned from these games, and fit nothing")
-    parser.add_argument("--method", choices=("auto", "logistic", "rootstrap", "td", "td-leaf"), default="auto",
+    parser.add_argument("--method", choices=Names("tuner.tuning.methods", "METHODS", "auto"), default="auto",
                         help="logistic: regression of the results on the positions; rootstrap: towards the scores of searches of "
                              "the positions; td: temporal differences between positions; td-leaf: between the leaves of "
                              "searches; auto (default): rootstrap if there are games and an evaluation to search with, else "
@@ -59,7 +60,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                        help="search at most N times, each time with the weights learned so far, until values hardly change "
                             "(default: rootstrap 1, td-leaf 3)")
     group = parser.add_argument_group("model")
-    group.add_argument("--loss", choices=("cross-entropy", "mse", "ordered", "davidson", "draws"),
+    group.add_argument("--loss", choices=Names("tuner.objectives.table", "OBJECTIVES", "draws"),
                        help="cross-entropy (default) or mean squared error of the expected score; or with draws as a third "
                             "outcome: ordered (ordered logit), davidson, or draws (whichever predicts held-out games best)")
     group.add_argument("--prior", type=_prior, default="auto", metavar="SD",
@@ -76,7 +77,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--no-intercept", action="store_true",
                        help="fit no intercept, which is the advantage that openings give the first player")
     group = parser.add_argument_group("optimizer")
-    group.add_argument("--learner", choices=("newton", "lbfgs", "adam", "sgd"), default="newton", help="default: newton")
+    group.add_argument("--learner", choices=Names("tuner.fit.learners", "LEARNERS"), default="newton", help="default: newton")
     group.add_argument("--iterations", type=at_least_one, metavar="N", help="at most N iterations; adam and sgd: epochs")
     group.add_argument("--learning-rate", type=positive, metavar="N", help="of adam (centipawns per step) and sgd")
     group.add_argument("--batch", type=at_least_one, metavar="N", help="positions per step of adam and sgd (default: 16384)")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+from collections.abc import Callable
 from functools import cache
 from types import ModuleType
 from typing import TYPE_CHECKING
@@ -21,14 +22,13 @@ class NoGpu(Exception):
 
 
 def device_named(name: str, workers: int) -> Device:
-    """Return the CPU with this number of threads, or a GPU; "auto" uses a GPU if one is available. InputError if the name is
-    "gpu" and none is available."""
-    if name == "gpu":
-        return required_gpu()
+    """Return the device of this name, with this number of CPU threads; "auto" is a GPU if one is available, else the CPU.
+    InputError if the device is not available."""
     if name == "auto":
         with contextlib.suppress(NoGpu):
             return first_gpu()
-    return Cpu(workers)
+        return Cpu(workers)
+    return DEVICES[name](workers)
 
 
 def why_no_gpu() -> str | None:
@@ -84,3 +84,7 @@ def _gpu(library: ModuleType, name: str, multiprocessors: int, shared: int) -> G
     from tuner.device.gpu.library import Library
 
     return Gpu(Library(library, importlib.import_module("cupyx").empty_pinned, multiprocessors, shared), name)
+
+
+# from a number of CPU threads to a device; InputError if it is not available
+DEVICES: dict[str, Callable[[int], Device]] = {"cpu": Cpu, "gpu": lambda workers: required_gpu()}

@@ -15,7 +15,6 @@ from tuner.selfplay.learner import kept_share, learning_rate
 from tuner.selfplay.settings import Settings
 
 SURE, CHANCE, UNIDENTIFIED, HELD, NOISE, UNKNOWN = "yes", "no", "not identified", "held constant", "may be noise", ""
-SCALE_FREE = ("adam", "adagrad")  # rules whose steps do not depend on the size of gradients, nor on that of noise
 WALKS, SEED = 1000, 1
 SHARE = 95  # percent of the random walks that stay within the limit
 MOST_BATCHES = 50_000
@@ -81,7 +80,7 @@ def noise_of(settings: Mapping, batches: int) -> np.ndarray | None:
     """(batches,) centipawns within which 95 % of the averaged weights are after each batch if gradients are independent noise
     with mean zero; None for rules that depend on the size of gradients. Real gradients pull weights back, so this is an upper
     limit."""
-    if settings.get("rule") not in SCALE_FREE or not 0 < batches <= MOST_BATCHES:
+    if settings.get("rule") not in RULES or not RULES[settings["rule"]].scale_free or not 0 < batches <= MOST_BATCHES:
         return None
     if not all(known(settings.get(name)) for name in ("decay", "floor", "average")) or settings["decay"] <= 0 or not (
             settings.get("rate") is None or known(settings["rate"])):

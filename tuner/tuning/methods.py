@@ -74,16 +74,16 @@ def resolved(options: TuneOptions, game: Game, parameters: Parameters, sources: 
     reading = options.reading
     if reading.positions == "auto":
         reading = replace(reading, positions=method.positions)
-    if name == "rootstrap" and options.per_game is None:
+    if name == "rootstrap" and options.per_game is None and not reading.per_game:
         reading = replace(reading, per_game=SEARCHED_PER_GAME)
     wanted = options.device == "auto" and options.gradient == "analytic"
     no_gpu = why_no_gpu() if wanted else None
-    gpu = options.device == "gpu" or wanted and no_gpu is None
+    device = options.device if options.device != "auto" else "gpu" if wanted and no_gpu is None else "cpu"
     return replace(
         options, method=name, reading=reading, per_game=reading.per_game or None, quiescence=options.quiescence or QUIESCENCE,
         depth=(options.depth or SEARCH_DEPTH) if method.searches else None,
         lambda_=method.lambda_ if options.lambda_ is None else options.lambda_, rounds=options.rounds or method.rounds,
-        device="gpu" if gpu else "cpu", no_gpu=no_gpu, loss=options.loss or "cross-entropy",
+        device=device, no_gpu=no_gpu, loss=options.loss or "cross-entropy",
         step=STEPS.get(options.gradient) if options.step is None else options.step,
         prior=SEARCH_TRUST if name == "rootstrap" and options.prior == "auto" else options.prior)
 
@@ -148,9 +148,9 @@ def require_possible(options: TuneOptions, name: str, method: Method, game: Game
         raise InputError("--bootstrap 1: expected 2 or more fits, such as --bootstrap 200; 0 for none")
     if options.prior == "cv" and method.temporal:
         raise InputError(f"--prior cv: {said} takes a width in centipawns, none or auto")
-    if options.device == "gpu":
+    if options.device not in ("auto", "cpu"):
         if options.gradient != "analytic":
-            raise InputError("--device gpu: finite differences run on the CPU; leave it out")
+            raise InputError(f"--device {options.device}: finite differences run on the CPU; leave it out")
         device_named(options.device, options.workers)  # refused before reading, if there is none
     datasets = [source for source in sources if source != "-" and is_dataset(source)]
     if datasets and options.gradient != "analytic":

@@ -19,11 +19,13 @@ SMALL = 1e-12
 
 class Rule(NamedTuple):
     """An update rule: the `names` of the arrays of its state, initially zero; `step(state, gradient, n, t)` for batch t = 1, 2,
-    ..., which updates the state; and its default learning `rate` in centipawns."""
+    ..., which updates the state; its default learning `rate` in centipawns; and whether its steps are `scale_free`: they do not
+    depend on the size of gradients, nor on that of noise."""
 
     names: tuple[str, ...]
     step: Callable[[State, np.ndarray, int, int], np.ndarray]
     rate: float
+    scale_free: bool = False
 
 
 def _sgd(state: State, gradient: np.ndarray, n: int, t: int) -> np.ndarray:
@@ -57,7 +59,7 @@ def _coherence(state: State, gradient: np.ndarray, n: int, t: int) -> np.ndarray
 
 RULES = {
     "sgd": Rule((), _sgd, 1.0),  # KnightCap's step is 0.1, Homan's 0.255
-    "adam": Rule(ADAM, adam_step(0.99), 3.0),
-    "adagrad": Rule(("squares",), _adagrad, 20.0),
+    "adam": Rule(ADAM, adam_step(0.99), 3.0, scale_free=True),
+    "adagrad": Rule(("squares",), _adagrad, 20.0, scale_free=True),
     "coherence": Rule(("net", "absolute"), _coherence, 3.0),
 }

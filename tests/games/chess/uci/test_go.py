@@ -92,7 +92,7 @@ def asked(text: str) -> Go:
 def test_words_that_are_wrong_are_left_out_each_with_its_fault():
     go, faults = parse_go(["depth", "0", "nodes", "5", "movetime", "wtime", "3", "winc", "x", "forth", "searchmoves", "infinite"])
     assert go == Go(nodes=5, wtime=3, infinite=True)
-    assert [fault.split()[0] for fault in faults] == ["depth", "movetime", "winc", "go", "searchmoves"]
+    assert [fault.split()[0] for fault in faults] == ["depth", "movetime", "winc", "go:", "searchmoves"]
 
 
 def test_what_go_asks_for_is_understood():
