@@ -1,17 +1,36 @@
 # make tune    set everything up, tune the bundled parameters on the bundled games, print what changed
-# make test    set everything up, pass the tests
+# make check   set everything up, check style and types, pass the fast tests: within a minute once code is compiled
+# make test    set everything up, check style and types, pass all tests
 # PYTHON=python3.12 chooses the interpreter, EXTRAS what to install beside it (see setup.cfg); everything goes into .venv.
 
 PYTHON ?= python3
 EXTRAS ?= test
 BIN := .venv/bin
+# test files of a few seconds each, from all layers
+FAST := $(addprefix tests/, test_layers.py test_compiled_sources.py params \
+    $(addprefix games/, test_bits.py test_cache.py test_conformance.py test_hashset.py tictactoe) \
+    $(addprefix games/chess/, test_content.py test_epd.py test_fen.py test_perft.py test_result.py test_san.py) \
+    $(addprefix evalterms/, test_every_term.py test_limits.py test_types.py chess tictactoe) \
+    $(addprefix tuner/, test_parallel.py io objectives datasets) \
+    $(addprefix tuner/statistics/, test_pentanomial.py test_wilson.py) \
+    $(addprefix tuner/parameters/, test_diff.py test_parameters.py test_reader.py test_writer.py) \
+    $(addprefix tuner/match/, test_loop.py test_openings.py test_result_text.py test_tally.py) \
+    $(addprefix tuner/fit/, test_prior.py test_problem.py test_standard_errors.py) \
+    $(addprefix tuner/report/, test_boards.py test_charts.py test_matches.py test_numbers.py test_significance.py) \
+    commands/test_command_line.py)
 
 tune: .venv/installed
 	$(BIN)/tuner tune classic games/samples/stockfish400.pgn.zst -o learned.yaml
 	$(BIN)/tuner diff classic learned.yaml
 
+check: .venv/tested
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/python -m pytest -q -n 2 --dist loadfile $(FAST)
+
 test: .venv/tested
 	$(BIN)/ruff check .
+	$(BIN)/mypy
 	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 bench: .venv/installed
@@ -29,6 +48,6 @@ bench: .venv/installed
 	touch $@
 
 clean:
-	rm -rf .venv build *.egg-info learned.yaml
+	rm -rf .venv .mypy_cache build *.egg-info learned.yaml
 
-.PHONY: tune test bench clean
+.PHONY: tune check test bench clean
