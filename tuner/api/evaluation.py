@@ -40,18 +40,6 @@ class Several(Protocol[Item]):
 
     def __len__(self) -> int: ...
 
-    def standard_errors(self, name: str) -> dict[str, NDArray[np.float64]] | None:
-        """The standard errors of a parameter's numbers, as for `evaluation[name]`; None in a file without them."""
-        if self.parameters.standard_errors is None:
-            return None
-        return self._numbers(name, self.parameters.standard_errors)
-
-    def _numbers(self, name: str, values: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
-        for place in self.parameters.layout.places:
-            if place.path == name:
-                return {stage: line[place.columns].reshape(place.shape) for stage, line in zip(self.stages, values, strict=True)}
-        raise KeyError(f"no parameter {name!r}; `names` lists them")
-
     def __iter__(self) -> Iterator[Item]: ...
 
     def __contains__(self, item: object, /) -> bool: ...

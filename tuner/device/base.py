@@ -14,8 +14,13 @@ from tuner.objectives.temporal import TemporalData
 class Device(Protocol):
     """Sums over positions. Weights have shape (stages, columns + 1), or columns + 2 with the width of a draw."""
 
-    name: str
-    workers: int  # threads of the CPU, which helps any device
+    @property
+    def name(self) -> str:
+        """Return what to call it in reports."""
+
+    @property
+    def workers(self) -> int:
+        """Return the number of CPU threads, which help any device."""
 
     def loss_gradient(self, model: Model, weights: np.ndarray, ranges: np.ndarray) -> tuple[float, np.ndarray]:
         """Return the sum of weight * loss over ranges (m, 2) of positions, and its gradient in the shape of the weights."""
