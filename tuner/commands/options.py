@@ -23,10 +23,10 @@ class Names(Collection[str]):
         yield from self._more
 
     def __contains__(self, name: object) -> bool:
-        return name in list(self)
+        return any(name == other for other in self)
 
     def __len__(self) -> int:
-        return len(list(self))
+        return sum(1 for _ in self)
 
 
 def add_term_options(parser: argparse.ArgumentParser) -> None:
