@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 import threading
 import time
+from collections.abc import Iterable
 from types import TracebackType
 
 from rich.console import Console
@@ -129,6 +130,14 @@ def show_note(text: str, console: Console | None = None) -> None:
         console.print(Padding(Text(plain), (0, 0, 0, len(text) - len(plain)), expand=False))
     else:
         console.print(text, soft_wrap=True)
+
+
+def show_result(lines: Iterable[str]) -> None:
+    """Print lines on standard output: wrapped at words to the width of a terminal, but for those that end with a command, which
+    is to be copied; else as they are."""
+    console = output_console()
+    for line in lines:
+        console.print(line, soft_wrap=not sys.stdout.isatty() or ": tuner " in line)
 
 
 def duration(seconds: float) -> str:

@@ -95,7 +95,7 @@ def _prior(text: str) -> float | str | None:
 
 def run(arguments: argparse.Namespace) -> dict:
     from games.streams import InputError
-    from tuner.commands.display import TerminalDisplay
+    from tuner.commands.display import TerminalDisplay, show_result
     from tuner.tuning import run
     from tuner.tuning.options import TuneOptions
 
@@ -115,7 +115,7 @@ def run(arguments: argparse.Namespace) -> dict:
         if not arguments.json:
             from tuner.diagnostics.dry_run import dry_run_lines
 
-            print("\n".join(dry_run_lines(result)))
+            show_result(dry_run_lines(result))
         return result
     if arguments.output is None:
         raise InputError("expected -o OUT, the parameter file to write, or --dry-run")
@@ -124,5 +124,5 @@ def run(arguments: argparse.Namespace) -> dict:
     if not arguments.json:
         from tuner.tuning.result import result_lines
 
-        print("\n".join(result_lines(result)))
+        show_result(result_lines(result))
     return result
