@@ -80,7 +80,8 @@ def noise_of(settings: Mapping, batches: int) -> np.ndarray | None:
     """(batches,) centipawns within which 95 % of the averaged weights are after each batch if gradients are independent noise
     with mean zero; None for rules that depend on the size of gradients. Real gradients pull weights back, so this is an upper
     limit."""
-    if settings.get("rule") not in RULES or not RULES[settings["rule"]].scale_free or not 0 < batches <= MOST_BATCHES:
+    name = settings.get("rule")  # of a file: anything
+    if not (isinstance(name, str) and name in RULES and RULES[name].scale_free) or not 0 < batches <= MOST_BATCHES:
         return None
     if not all(known(settings.get(name)) for name in ("decay", "floor", "average")) or settings["decay"] <= 0 or not (
             settings.get("rate") is None or known(settings["rate"])):
