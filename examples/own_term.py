@@ -1,10 +1,8 @@
 """Tune a term of your own: python examples/own_term.py [FOLDER]
 
-The term is in examples/rook_terms.py. First the command `tuner params --add-missing` writes a parameter file in which its
-weights are zero; then these weights are learned, and all others keep their values.
+The term is in examples/rook_terms.py. Its weights start at zero; they are learned, and all others keep their values.
 """
 
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -15,13 +13,12 @@ TERMS = "examples/rook_terms.py"
 
 
 def main(folder: Path) -> None:
-    start = folder / "start.yaml"
-    command = ["params", "classic", "--terms", TERMS, "--add-missing", "-o", start]
-    subprocess.run([sys.executable, "-m", "tuner", *command], check=True)
-    learned = tuner.tune(tuner.load(start, terms=[TERMS]), "games/samples/stockfish400.pgn.zst", output=folder / "learned.yaml",
-                         only="rooks.*", per_game=2, method="logistic")
+    start = tuner.load("classic", terms=[TERMS], add_missing=True)
+    learned = tuner.tune(start, "games/samples/stockfish400.pgn.zst", output=folder / "learned.yaml", only="rooks.*", per_game=2,
+                         method="logistic")
     for name in ("rooks.connected", "rooks.behind_pawn"):
-        print(name, {stage: round(float(number), 1) for stage, number in learned.evaluation[name].items()})
+        print(name, {stage: round(float(number), 1) for stage, number in learned.evaluation[name].items()},
+              "+/-", {stage: round(1.96 * float(error), 1) for stage, error in learned.evaluation.standard_errors(name).items()})
     print(learned.evaluation.explain("4k3/8/8/3P4/8/8/8/R2RK3 w - - 0 1"))
 
 

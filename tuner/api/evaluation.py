@@ -162,7 +162,8 @@ def load(parameters: str | Path = "classic", terms: Sequence[str | Path] = (), a
     lacks them. InputError names the file and the line of a mistake."""
     paths = tuple(str(path) for path in terms)
     engine, found = load_engine(str(parameters), paths, add_missing)
-    return Evaluation(engine, found, str(parameters), str(parameters), paths)
+    # numbers that the file lacks are in no file yet
+    return Evaluation(engine, found, str(parameters), None if add_missing else str(parameters), paths)
 
 
 def _printed(draw: Any) -> str:

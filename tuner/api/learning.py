@@ -65,10 +65,10 @@ def tune(start: Evaluation | str | Path, games: str | Path | Iterable[str | Path
         begun = evaluation.path or str(evaluation.save(Path(folder) / "start.yaml"))
         written = Path(output) if output is not None else Path(folder) / "learned.yaml"
         options = {name: _as_tuple(name, value) for name, value in options.items()}
-        told = TuneOptions(reading=ReadOptions(**reading), terms=evaluation.terms, run=None if run is None else Path(run),
-                           workers=workers or available_cpus(), **options)
+        given = TuneOptions(reading=ReadOptions(**reading), terms=evaluation.terms, run=None if run is None else Path(run),
+                            workers=workers or available_cpus(), **options)
         notes = Notes()
-        result = tuning.tune(begun, paths_of(games), written, told, "tuner.tune", notes)
+        result = tuning.tune(begun, paths_of(games), written, given, "tuner.tune", notes)
         learned = load(written, evaluation.terms)
     name = str(written) if output is not None else "learned"
     return Tuned(Evaluation(learned.engine, learned.parameters, name, name if output is not None else None, learned.terms),

@@ -1,4 +1,4 @@
-"""Notes that a computation takes, kept for whoever asks."""
+"""Notes of a computation, kept for its caller."""
 
 from __future__ import annotations
 

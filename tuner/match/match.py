@@ -47,7 +47,7 @@ def new_match(settings: Settings, folder: Path | None, ways: Ways, command: str,
                            evaluation=contestants.terms)
         openings, rules = openings_of(settings, contestants, display.note), rules_of(settings)
         with _seated(contestants) as first:
-            openings.opening(0)  # whatever is wrong with them is told before any game
+            openings.opening(0)  # an error in them is reported before any game
             if folder is not None:
                 begin_folder(place, SECTION)
                 place_copies(place, settings)
@@ -86,7 +86,7 @@ def _folder(folder: Path | None) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def _seated(contestants: Contestants) -> Iterator[Seats]:
-    """The players of the first thread: what cannot be started is told before any game."""
+    """The players of the first thread: one that does not start is reported before any game."""
     seats = Seats()
     try:
         for i, entrant in enumerate(contestants.legs[0]):

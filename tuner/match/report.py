@@ -25,7 +25,7 @@ class Outcome:
 
 
 def progress_text(tally: Tally, test: Sprt | None) -> str:
-    """A line on how it stands."""
+    """The score so far, in one line."""
     results = tally.results
     text = f"{results.games:,} games  +{results.wins} -{results.losses} ={results.draws}"
     if test is not None:

@@ -57,7 +57,7 @@ class Sprt:
 
 
 def decide(test: Sprt, llr: float) -> str | None:
-    """H0, H1, or None while the test goes on."""
+    """H0, H1, or None while the test continues."""
     lower, upper = test.bounds
     return "H1" if llr >= upper else "H0" if llr <= lower else None
 
