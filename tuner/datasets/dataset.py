@@ -103,7 +103,7 @@ class Dataset:
             first += places[-1].size
         return Layout(tuple(places))
 
-    @property
+    @cached_property
     def columns(self) -> int:
         return self.layout.size
 
