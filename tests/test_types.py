@@ -36,7 +36,8 @@ def study(games: Path, folder: Path) -> str:
     names: list[str] = [name for name in evaluation if name in evaluation]
     try:
         data: tuner.Dataset = tuner.build_dataset([games], folder / "data", evaluation, positions="quiet")
-        learned: tuner.Tuned = tuner.tune(evaluation, tuner.open_dataset(folder / "data").path, run=folder / "run", depth=2)
+        learned: tuner.Tuned = tuner.tune(evaluation, tuner.open_dataset(folder / "data").path, output=folder / "a.yaml",
+                                          run=folder / "run", depth=2)
     except tuner.InputError as problem:
         return str(problem)
     learned.save(folder / "learned.yaml")

@@ -297,5 +297,4 @@ def test_labelled_positions_and_games_together_are_learned_from(small_pgn, tmp_p
 
 
 def test_the_bundled_games_are_whole():
-    """What the first command of the README reads."""
     assert sum(piece.count(b"[Event ") for piece in pieces(SAMPLES)) > 5000

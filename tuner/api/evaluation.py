@@ -98,7 +98,10 @@ class Evaluation:
 
     def position(self, position: Position) -> NDArray[np.uint64]:
         """(words,) a position as the game packs it. InputError for a text that is not a position."""
+        words = self.engine.game.words
         if isinstance(position, np.ndarray):
+            if position.dtype != np.uint64 or position.shape != (words,):
+                raise InputError(f"a position is {position.dtype} of shape {position.shape}, expected uint64 of ({words},)")
             return position
         text = position if isinstance(position, str) else position.fen()
         try:
@@ -119,6 +122,9 @@ class Evaluation:
             return float(self.evaluate([positions])[0])
         if isinstance(positions, np.ndarray):
             words = positions if positions.ndim == 2 else positions[None]
+            if words.dtype != np.uint64 or words.shape[1:] != (self.engine.game.words,):
+                raise InputError(f"positions are {positions.dtype} of shape {positions.shape}, expected uint64 of "
+                                 f"(n, {self.engine.game.words})")
         else:
             words = np.array([self.position(position) for position in positions], np.uint64).reshape(-1, self.engine.game.words)
         found: NDArray[np.float64] = self.engine.evaluate_many(words, self.parameters)
@@ -142,6 +148,8 @@ class Evaluation:
         """A table of what changes from this evaluation to another one, as `tuner diff` prints it."""
         if other.game != self.game:
             raise InputError(f"{other.name} is for {other.game}, expected {self.game} as {self.name}")
+        if other.names != self.names:
+            raise InputError(f"{other.name} and {self.name} have different terms; load both with the same terms and add_missing")
         view = show_diff.View((self.name, other.name), 1, False, False)
         return _printed(lambda console: show_diff.show(console, diff.compare([self.parameters, other.parameters]), view))
 

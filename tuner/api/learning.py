@@ -10,16 +10,27 @@ from typing import Any
 
 from games.record import ReadOptions
 from games.streams import InputError
-from tuner.api.data import paths_of
+from tuner.api.data import paths_of, require_known
 from tuner.api.evaluation import Evaluation, load
 from tuner.api.notes import Notes
+from tuner.device.choose import DEVICES
+from tuner.engine.coefficients import STEPS
+from tuner.fit.learners import LEARNERS
+from tuner.fit.options import DRAWS
+from tuner.objectives.table import OBJECTIVES
 from tuner.parallel import available_cpus
+from tuner.parameters.writer import write_parameters
 from tuner.tuning import run as tuning
+from tuner.tuning.methods import METHODS
 from tuner.tuning.options import TuneOptions
 from tuner.tuning.result import found_lines
 
 READING = {field.name for field in fields(ReadOptions)} - {"evaluation", "seed"}
 OPTIONS = {field.name for field in fields(TuneOptions)} - {"reading", "terms", "run", "workers", "no_gpu"}
+CHOICES: dict[str, tuple[str | None, ...]] = {
+    "method": ("auto", *METHODS), "loss": (None, *OBJECTIVES, DRAWS), "learner": tuple(LEARNERS), "device": ("auto", *DEVICES),
+    "gradient": ("analytic", *STEPS)}
+NEXT = ("compare", "match")  # commands of a result, with the names of its files
 
 
 @dataclass(frozen=True)
@@ -51,14 +62,22 @@ def tune(start: Evaluation | str | Path, games: str | Path | Iterable[str | Path
          run: str | Path | None = None, workers: int | None = None, **options: Any) -> Tuned:
     """Learn the numbers of an evaluation from games: files, folders or datasets.
 
-    The learned file is written to `output`, and everything for a report to the folder `run`, if they are given. `options` are
-    those of `tuner tune`: method, depth, lambda_, loss, learner, prior, fixed, only, held_out, positions, min_elo,
-    seed, ... (see `tuner.tuning.options.TuneOptions` and `games.record.ReadOptions`). InputError names a mistake in one line.
+    The learned file is written to `output`, if that is given, and everything for a report to the folder `run`. The report names
+    the files that it is about, so `run` needs `output`, and a start that is in a file. `options` are those of `tuner tune`:
+    method, depth, lambda_, loss, learner, prior, fixed, only, held_out, positions, min_elo, seed, ... (see
+    `tuner.tuning.options.TuneOptions` and `games.record.ReadOptions`). InputError names a mistake in one line.
     """
-    unknown = sorted(options.keys() - READING - OPTIONS)
-    if unknown:
-        raise InputError(f"tune: unknown option {unknown[0]!r}; known: {', '.join(sorted(READING | OPTIONS))}")
+    require_known("tune", options, READING | OPTIONS)
+    for name, choices in CHOICES.items():
+        if name in options and options[name] not in choices:
+            raise InputError(f"tune: {name} is {options[name]!r}, expected one of {', '.join(filter(None, choices))}")
+    prior = options.get("prior")
+    if isinstance(prior, str) and prior not in ("auto", "cv"):
+        raise InputError(f"tune: prior is {prior!r}, expected centipawns, None, 'auto' or 'cv'")
     evaluation = start if isinstance(start, Evaluation) else load(start)
+    if run is not None and (output is None or evaluation.path is None):
+        missing = "output" if output is None else "a start that is in a file; write it with save"
+        raise InputError(f"tune: run needs {missing}, because its report names the files to compare")
     reading = {name: options.pop(name) for name in READING & options.keys()}
     reading["seed"] = options.get("seed", 1)
     with tempfile.TemporaryDirectory(prefix="evaltune-") as folder:
@@ -69,10 +88,18 @@ def tune(start: Evaluation | str | Path, games: str | Path | Iterable[str | Path
                             workers=workers or available_cpus(), **options)
         notes = Notes()
         result = tuning.tune(begun, paths_of(games), written, given, "tuner.tune", notes)
-        learned = load(written, evaluation.terms)
-    name = str(written) if output is not None else "learned"
-    return Tuned(Evaluation(learned.engine, learned.parameters, name, name if output is not None else None, learned.terms),
-                 result, tuple(notes.lines))
+        learned = load(written, evaluation.terms).parameters
+    if evaluation.path is None:  # neither a temporary name nor commands with it are left
+        result["start"] = evaluation.name
+        learned = learned.with_weights(learned.weights, learned={**learned.learned, "start": evaluation.name})
+        if output is not None:
+            write_parameters(written, learned)
+    for key in NEXT if evaluation.path is None or output is None else ():
+        result.pop(key, None)
+    if output is None:
+        del result["output"]
+    path = None if output is None else str(written)
+    return Tuned(Evaluation(evaluation.engine, learned, path or "learned", path, evaluation.terms), result, tuple(notes.lines))
 
 
 def _as_tuple(name: str, value: Any) -> Any:

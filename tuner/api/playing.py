@@ -12,7 +12,7 @@ from games.streams import InputError
 from tuner.api.evaluation import Evaluation
 from tuner.api.notes import Notes
 from tuner.match.match import Ways, new_match, with_files
-from tuner.match.settings import DEFAULT_RANDOM_PLIES, settings_of
+from tuner.match.settings import DEFAULT_DEPTH, DEFAULT_RANDOM_PLIES, settings_of
 from tuner.match.setup import test_of
 from tuner.parallel import available_cpus
 
@@ -51,15 +51,15 @@ def play_match(a: Evaluation | str | Path, b: Evaluation | str | Path, *, games:
                sprt: tuple[float, float] | None = None, run: str | Path | None = None, pgn: str | Path | None = None,
                concurrency: int | None = None) -> MatchResult:
     """Play pairs of games from one opening each, with colours swapped, between two evaluations, parameter files, "random", or
-    "uci:COMMAND" for an engine. Both search to `depth` plies (default: 4) or `nodes` nodes a move. The folder `run` keeps
+    "uci:COMMAND" for an engine. Both search to `depth` plies or `nodes` nodes a move, or what is
+    reached first (default: depth 4). The folder `run` keeps
     everything. InputError names a mistake in one line."""
     with tempfile.TemporaryDirectory(prefix="evaltune-") as folder:
         players = [_player(player, Path(folder) / side) for player, side in ((a, "a"), (b, "b"))]
         terms = tuple(dict.fromkeys(os.path.abspath(path) for player in (a, b) if isinstance(player, Evaluation)
                                     for path in player.terms))
-        limits: dict[str, Any] = {"nodes": nodes} if nodes is not None and depth is None else {"depth": depth or 4}
-        if nodes is not None and depth is not None:
-            limits = {"depth": depth, "nodes": nodes}
+        given = {"depth": depth, "nodes": nodes}
+        limits = {name: limit for name, limit in given.items() if limit is not None} or {"depth": DEFAULT_DEPTH}
         settings = settings_of(*players, games=games, sprt=sprt, controls=(limits, dict(limits)), seed=seed, terms=terms,
                                openings=None if openings is None else str(openings),
                                random_plies=DEFAULT_RANDOM_PLIES if random_plies is None else random_plies)

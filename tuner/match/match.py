@@ -20,7 +20,7 @@ from tuner.match.journal import Journal
 from tuner.match.loop import Rules
 from tuner.match.openings import Book, Generator, Start
 from tuner.match.report import Outcome, outcome_of, progress_text
-from tuner.match.schedule import Schedule, Seats
+from tuner.match.schedule import Schedule, ThreadPlayers
 from tuner.match.settings import SECTION, Settings, changed_files, hash_of
 from tuner.match.setup import COPIES, Contestants, contestants_of, openings_of, rules_of, test_of
 from tuner.match.tally import Tally
@@ -46,7 +46,7 @@ def new_match(settings: Settings, folder: Path | None, ways: Ways, command: str,
         settings = replace(settings, names=(a.name, b.name),
                            evaluation=contestants.terms)
         openings, rules = openings_of(settings, contestants, display.note), rules_of(settings)
-        with _seated(contestants) as first:
+        with _started(contestants) as first:
             openings.opening(0)  # an error in them is reported before any game
             if folder is not None:
                 begin_folder(place, SECTION)
@@ -66,7 +66,7 @@ def resumed_match(folder: Path, ways: Ways, display: Display) -> Outcome:
     if contestants.terms != settings.evaluation:
         display.note("the program or the machine is not the one that the match began with: games may differ from here on")
     openings, rules = openings_of(settings, contestants, display.note), rules_of(settings)
-    with _seated(contestants) as first:
+    with _started(contestants) as first:
         return _play(settings, contestants, openings, rules, first, folder, True, ways, display)
 
 
@@ -85,15 +85,15 @@ def _folder(folder: Path | None) -> Iterator[Path]:
 
 
 @contextlib.contextmanager
-def _seated(contestants: Contestants) -> Iterator[Seats]:
+def _started(contestants: Contestants) -> Iterator[ThreadPlayers]:
     """The players of the first thread: one that does not start is reported before any game."""
-    seats = Seats()
+    players = ThreadPlayers()
     try:
         for i, entrant in enumerate(contestants.legs[0]):
-            seats.player(f"0/{i}", entrant)
-        yield seats
+            players.player(f"0/{i}", entrant)
+        yield players
     finally:
-        seats.close()
+        players.close()
 
 
 def with_files(settings: Settings) -> Settings:
@@ -121,7 +121,7 @@ def tasks_of(legs: int, pairs: int | None, done: Collection[tuple[int, int]],
                 yield leg, pair
 
 
-def _play(settings: Settings, contestants: Contestants, openings: Book | Generator | Start, rules: Rules, first: Seats,
+def _play(settings: Settings, contestants: Contestants, openings: Book | Generator | Start, rules: Rules, first: ThreadPlayers,
           folder: Path, kept: bool, ways: Ways, display: Display) -> Outcome:
     """Play what is left to play; every pair counts from its line in the journal, those of earlier runs alike."""
     game, legs, test = contestants.game, contestants.legs, test_of(settings)

@@ -42,7 +42,7 @@ class Pair:
         return line if self.opening.place is None else line | {"opening": self.opening.place}
 
 
-class Seats:
+class ThreadPlayers:
     """One thread's players, made when they are first needed."""
 
     def __init__(self) -> None:
@@ -72,14 +72,14 @@ class Schedule:
         self._stop = threading.Event()
         self._date = time.strftime("%Y.%m.%d")
 
-    def play(self, tasks: Iterator[tuple[int, int]], threads: int, first: Seats,
+    def play(self, tasks: Iterator[tuple[int, int]], threads: int, first: ThreadPlayers,
              interrupted: threading.Event) -> Generator[Pair, None, None]:
         """Play (leg, pair number) one after another; yields them as they end, until all are played or it is interrupted.
 
-        Closing the generator stops all games. `first` is a seat with players that are there already.
+        Closing the generator stops all games. `first` has players that are started already.
         """
-        seats = [first, *(Seats() for _ in range(threads - 1))]
-        with Threads(self._pair, seats, Seats.abort, Seats.close, self._stop) as executor:
+        states = [first, *(ThreadPlayers() for _ in range(threads - 1))]
+        with Threads(self._pair, states, ThreadPlayers.abort, ThreadPlayers.close, self._stop) as executor:
             for task in itertools.islice(tasks, threads):
                 executor.submit(task)
             for pair in executor.completed(interrupted):
@@ -87,13 +87,13 @@ class Schedule:
                 for task in itertools.islice(tasks, 1):
                     executor.submit(task)
 
-    def _pair(self, seat: Seats, task: tuple[int, int]) -> Pair | None:
+    def _pair(self, state: ThreadPlayers, task: tuple[int, int]) -> Pair | None:
         try:
-            return self._played(seat, *task)
+            return self._played(state, *task)
         except Abandoned:
             return None
 
-    def _played(self, seat: Seats, leg: int, number: int) -> Pair:
+    def _played(self, state: ThreadPlayers, leg: int, number: int) -> Pair:
         opening = self._opening(number)
         sides, table = self._legs[leg], Table(self._game, self._rules, self._stop)
         outcomes: list[int] = []
@@ -105,7 +105,7 @@ class Schedule:
         for turn in (0, 1):
             order = (turn, 1 - turn)  # who has the first move: a, then b
             entrants = [sides[i] for i in order]
-            players = [seat.player(f"{leg}/{i}", sides[i]) for i in order]
+            players = [state.player(f"{leg}/{i}", sides[i]) for i in order]
             game = table.play(opening.start, opening.moves, players, [entrant.control for entrant in entrants],
                               f"{self._seed}/{number}/{turn}")
             game.players = (entrants[0].name, entrants[1].name)

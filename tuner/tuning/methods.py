@@ -21,6 +21,7 @@ from tuner.device.choose import device_named, why_no_gpu
 from tuner.engine.coefficients import STEPS
 from tuner.engine.engine import Engine
 from tuner.fit.learners import LEARNERS
+from tuner.fit.learners.rules import RULES
 from tuner.fit.options import DRAWS
 from tuner.fit.result import FitResult
 from tuner.fit.temporal import LEARNERS as TEMPORAL
@@ -92,7 +93,7 @@ def _unused(options: TuneOptions, name: str, method: Method, sources: Sequence[s
     """Yield the options that this method, learner or kind of games does not use: as written, whether given, and why they are
     not used."""
     said = f"--method {name}" if options.method == name else f"the method here is {name}, which"
-    stepwise = options.learner in ("adam", "sgd")
+    stepwise = options.learner in RULES
     if not method.searches:
         yield f"--depth {options.depth}", options.depth is not None, f"{said} searches nothing"
         yield f"--rounds {options.rounds}", options.rounds is not None, f"{said} searches nothing"

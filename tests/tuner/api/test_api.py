@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 
 import tuner
+from games.record import ReadOptions, ReadReport
 from tests.commands.support import done
 from tests.games.support import REPOSITORY
 
@@ -64,8 +66,7 @@ def test_texts_boards_and_arrays_are_evaluated_alike_and_as_by_the_command():
     words = np.array([classic.position(fen) for fen in FENS])
     assert classic.evaluate(words).tolist() == one and classic.evaluate(words[0]).tolist() == one[:1]
     assert len(classic.evaluate([])) == 0
-    said = done("eval", "classic", FENS[2], "--json").out
-    assert f"{one[2]:.1f}" in said or str(one[2]) in said
+    assert json.loads(done("eval", "classic", FENS[2], "--json").out)["evaluation"] == pytest.approx(one[2], abs=0.05)
     assert classic.expected_score(FENS[0]) == pytest.approx(0.5 + 0.5 * np.tanh(classic.scale * one[0]))
     assert "total" in classic.explain(FENS[0])
 
@@ -84,6 +85,15 @@ def test_numbers_have_names_stages_and_shapes():
     (lambda: tuner.load().compare(tuner.load("tictactoe/classic")), "expected chess"),
     (lambda: tuner.tune("classic", "nothing.pgn"), "nothing.pgn"),
     (lambda: tuner.tune("classic", [], no_such_option=1), "no_such_option"),
+    (lambda: tuner.tune("classic", [], loss="texel"), "loss is 'texel', expected one of cross-entropy, mse"),
+    (lambda: tuner.tune("classic", [], method="magic"), "method is 'magic', expected one of auto"),
+    (lambda: tuner.tune("classic", [], prior="none"), "prior is 'none', expected centipawns"),
+    (lambda: tuner.tune("classic", [], positions="some"), "positions is 'some', expected one of auto"),
+    (lambda: tuner.tune("classic", [], run="run"), "run needs output"),
+    (lambda: tuner.build_dataset([], "a.ds", quiet=True), "unknown option 'quiet'"),
+    (lambda: tuner.load().evaluate(np.zeros((2, 3))), "positions are float64 of shape (2, 3), expected uint64"),
+    (lambda: tuner.load().evaluate([np.zeros(3, np.uint64)]), "of shape (3,)"),
+    (lambda: tuner.play_match("classic", "zero", depth=0), "depth"),
     (lambda: tuner.open_dataset("nothing"), "not a dataset"), (lambda: tuner.write_report("nothing"), "nothing")])
 def test_mistakes_are_one_line(mistake, said, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
@@ -97,7 +107,8 @@ def test_tuning_returns_an_evaluation_like_that_of_the_command(games, tmp_path):
     done("tune", "tictactoe/zero", games, "-o", tmp_path / "b.yaml", "--prior", "none", "--method", "logistic")
     other = tuner.load(tmp_path / "b.yaml")
     assert (found.evaluation.parameters.weights == other.parameters.weights).all() and found.evaluation.scale == other.scale
-    assert found.run == tmp_path / "run" and "values" in str(found) and "400 games" not in found.notes and found.notes
+    assert found.run == tmp_path / "run" and "values" in str(found)
+    assert any(note.startswith("read 400 games") for note in found.notes)
     page = tuner.write_report(found.run)
     assert page == tmp_path / "run" / "report.html" and page.stat().st_size > 10_000
 
@@ -108,6 +119,8 @@ def test_an_evaluation_that_was_learned_can_be_learned_from_saved_and_compared(g
     again = tuner.tune(first, games, prior=None, method="logistic").evaluation
     assert again["squares.centre"]["all"] != 0 and "squares.centre" in first.compare(again)
     assert (tuner.load(again.save(tmp_path / "c.yaml")).parameters.weights == again.parameters.weights).all()
+    with pytest.raises(tuner.InputError, match="run needs a start that is in a file"):
+        tuner.tune(first, games, output=tmp_path / "d.yaml", run=tmp_path / "run")
     with pytest.raises(tuner.InputError, match="not"):
         again.save(games)
 
@@ -116,8 +129,10 @@ def test_a_dataset_is_a_sparse_matrix(games, tmp_path):
     data = tuner.build_dataset(games, tmp_path / "games.ds", "tictactoe/classic", positions="all")
     matrix, evaluation = data.matrix(), tuner.load("tictactoe/classic")
     assert matrix.shape == (data.positions, data.columns) and "400 games" in repr(tuner.open_dataset(tmp_path / "games.ds"))
-    weights = evaluation.parameters.weights[0]
-    assert (matrix @ weights)[:5].shape == (5,)
+    report = ReadReport()
+    read = evaluation.engine.game.read(str(games), ReadOptions(positions="all"), report, lambda text: None)
+    positions = np.concatenate([batch.positions for batch in read])
+    np.testing.assert_allclose(matrix @ evaluation.parameters.weights[0], evaluation.evaluate(positions), rtol=0, atol=1e-9)
     assert set(np.unique(data.outcome)) <= {-1, 0, 1}
 
 
@@ -144,3 +159,11 @@ def test_a_folder_of_parameters_hides_nothing(tmp_path):
     ran = subprocess.run([sys.executable, "-m", "tuner", "params", "classic"], cwd=tmp_path, capture_output=True, text=True,
                          env={"PYTHONPATH": f"{tmp_path}:{REPOSITORY}", "PATH": ""})
     assert ran.returncode == 0, ran.stderr
+
+
+def test_nothing_names_a_temporary_file(games, tmp_path):
+    """Where the start or the learned file has no name, no command and no record speaks of one."""
+    found = tuner.tune("tictactoe/zero", games, prior=None, method="logistic")
+    again = tuner.tune(found.evaluation, games, prior=None, method="logistic", output=tmp_path / "again.yaml")
+    assert "evaltune-" not in json.dumps([found.result, again.result, found.evaluation.parameters.learned])
+    assert "evaltune-" not in (tmp_path / "again.yaml").read_text() and again.result["start"] == "learned"
