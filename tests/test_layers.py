@@ -19,6 +19,7 @@ ROOMS = [
     ["tuner.io", "tuner.statistics", "tuner.unit", "tuner.parallel"],
     ["tuner.parameters", "tuner.objectives"],
     ["tuner.datasets", "tuner.export"],
+    ["tuner.rows"],
     ["tuner.device"],
     ["tuner.engine", "tuner.fit"],
     ["tuner.ingest", "tuner.match"],

@@ -1,0 +1,1 @@
+"""Rows: positions counted by other programs, read from files of several formats."""
