@@ -94,7 +94,8 @@ CASES = {
     "dataset split good.ds -o out.ds held.ds --held-out 0": "held.ds: would hold no game; choose another share or seed",
     "params classic --add-missing": "--add-missing: expected -o OUT, the file to write, such as `tuner params classic "
                                     "--add-missing -o classic-full.yaml`",
-    "params classic -o out.yaml": "-o out.yaml: only --add-missing writes a file; add it, or leave out -o",
+    "params classic -o out.yaml": "-o out.yaml: only --add-missing, --new and --from-rows write a file; add one, or leave "
+                                    "out -o",
     # datasets
     "tune tictactoe/zero good.ds -o out.yaml": "good.ds: a dataset of chess, expected tictactoe",
     "tune classic wider.ds -o out.yaml": "wider.ds: counted with other parameters (616 in place of 615); build the dataset again",

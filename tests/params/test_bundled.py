@@ -11,7 +11,8 @@ from games.chess.fen import fen
 from tests.evalterms.support import engine, some_positions
 from tuner.engine.loading import load_engine, parameter_path
 from tuner.io.files import BUNDLED
-from tuner.parameters.reader import game_of, read_parameters
+from tuner.parameters.heading import game_of
+from tuner.parameters.reader import read_parameters
 from tuner.parameters.writer import to_text, write_parameters
 
 FILES = sorted(BUNDLED.glob("*/*.yaml"))

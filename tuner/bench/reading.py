@@ -35,11 +35,12 @@ def perft(work: Workload) -> list[dict]:
 def positions_to_coefficients(work: Workload) -> list[dict]:
     """Measure counting the terms of positions, and selecting quiet ones."""
     engine, _ = load_engine(work.params)
-    packed = engine.packed(quiescence_of(engine, QUIESCENCE))
+    quiescence = quiescence_of(engine, QUIESCENCE)
+    packed = quiescence.engine.packed(quiescence.parameters)
 
     def read(kind: str, source: Path) -> tuple[list[np.ndarray], ReadReport]:
         report = ReadReport()
-        options = ReadOptions(positions=kind, evaluation=engine.evaluation(packed), duplicates="keep")
+        options = ReadOptions(positions=kind, evaluation=quiescence.engine.evaluation(packed), duplicates="keep")
         return [batch.positions for batch in engine.game.read(str(source), options, report, lambda text: None)], report
 
     batches, _ = read("all", work.games)

@@ -39,7 +39,9 @@ def run(arguments: argparse.Namespace) -> dict:
     from games.streams import InputError
     from tuner.commands.display import output_console, show_note
     from tuner.engine.loading import load_parameters, parameter_path
+    from tuner.parameters.align import aligned, union_of
     from tuner.parameters.diff import compare, differences, errors_known
+    from tuner.parameters.heading import heading_of
     from tuner.parameters.reader import listed, missing_parameters
 
     names = (arguments.initial, *arguments.learned)
@@ -47,14 +49,21 @@ def run(arguments: argparse.Namespace) -> dict:
         raise InputError("--all and --significant: one shows all numbers, the other only supported changes; leave one out")
     if len(names) > MOST_FILES:
         raise InputError(f"{len(names)} files named, expected at most {MOST_FILES}")
-    # a file without the terms of one's own can be compared with files that have them
-    files = [load_parameters(path, arguments.terms, add_missing=bool(arguments.terms)) for path in names]
-    for name, p in zip(names, files, strict=True):
-        if arguments.terms and (missing := missing_parameters(parameter_path(name), p.layout, p.game)):
+    read = [load_parameters(path, arguments.terms, add_missing=bool(arguments.terms)) for path in names]
+    for name, p in zip(names[1:], read[1:], strict=True):
+        if p.game != read[0].game:
+            raise InputError(f"{name} is for {p.game}, but {names[0]} is for {read[0].game}")
+    try:
+        layout = union_of([p.layout for p in read])
+    except ValueError as problem:
+        raise InputError(f"{problem} has different shapes in {' and '.join(names)}: expected files of one evaluation") from None
+    for name, p in zip(names, read, strict=True):
+        given = heading_of(path := parameter_path(name)).terms
+        missing = [place.path for place in layout.places if place.term not in given]
+        if missing := missing + (missing_parameters(path, p.layout, p.game) if arguments.terms else []):
             show_note(f"{name} lacks {listed(missing)}, which count as 0")
+    files = [aligned(p, layout) for p in read]
     for name, p in zip(names[1:], files[1:], strict=True):
-        if p.game != files[0].game:
-            raise InputError(f"{name} is for {p.game}, but {names[0]} is for {files[0].game}")
         if p.stages != files[1].stages:
             raise InputError(f"{name} has the stages {list(p.stages)}, but {names[1]} has {list(files[1].stages)}; "
                              "compare each with the first")

@@ -37,7 +37,8 @@ def run(arguments: argparse.Namespace) -> dict:
     def make_searcher(name: str | None):
         from games.streams import InputError
         from tuner.engine.loading import parameter_path
-        from tuner.parameters.reader import game_of, read_parameters
+        from tuner.parameters.heading import game_of
+        from tuner.parameters.reader import read_parameters
 
         path = parameter_path(name or arguments.params)
         if game_of(path) != GAME:

@@ -15,6 +15,7 @@ import numpy as np
 
 from games.record import PositionBatch, ReadOptions, ReadReport
 from tuner.engine.engine import Engine
+from tuner.engine.loading import Evaluator
 from tuner.ingest.build import batches, prepared
 from tuner.parameters.parameters import Parameters
 
@@ -51,13 +52,13 @@ class Worst:
         return [plain for _, _, plain in sorted(self._heap, key=lambda entry: -entry[0])]
 
 
-def misjudged(engine: Engine, sources: Sequence[str], options: ReadOptions, quiescence: Parameters | None,
+def misjudged(engine: Engine, sources: Sequence[str], options: ReadOptions, quiescence: Evaluator | None,
               before: Parameters, after: Parameters, progress: Callable[[ReadReport], None] = lambda report: None) -> dict:
     """Return, as plain data, the `games` and `positions` with the largest losses under `after`, and the losses by `files`.
 
     Losses are cross-entropies of the result, with the scale of each parameter set. Of each game only the worst position counts.
     """
-    report, (options, packed) = ReadReport(), prepared(engine, options, quiescence)
+    report, (options, packed) = ReadReport(), prepared(options, quiescence)
     games, positions = Worst(), Worst()
     files = []
     for source, read in batches(engine.game, sources, options, report, lambda text: None):

@@ -5,25 +5,44 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from evalterms.compose import compose, load_terms
+from evalterms.term import Term
 from games.record import find
 from games.streams import InputError
 from tuner.engine.engine import Engine
 from tuner.io.files import BUNDLED
+from tuner.parameters.heading import Heading, heading_of
 from tuner.parameters.layout import Layout, layout_of
 from tuner.parameters.parameters import DEFAULT_GAME, Parameters
-from tuner.parameters.reader import game_of, read_parameters
+from tuner.parameters.reader import listed, read_parameters
+from tuner.parameters.suggested import completing
 
 SAMPLES = BUNDLED.parent / "games" / "samples" / "stockfish400.pgn.zst"
 
 
-def _loaded(game: str, terms: Sequence[str | Path]) -> tuple:
+def _loaded(game: str, terms: Sequence[str | Path]) -> tuple[Term, ...]:
     find(game)  # reports an unknown game first
     try:
         return load_terms(game, [Path(path) for path in terms])
     except ValueError as problem:
         raise InputError(str(problem)) from None
+
+
+def _taking_part(path: Path, heading: Heading, files: Sequence[str | Path], add_missing: bool) -> tuple[Term, ...]:
+    """Return the terms that a parameter file names, and with `add_missing` those of the user's files of terms, too; InputError
+    for a term of theirs that is missing otherwise."""
+    loaded = _loaded(heading.game, files)
+    own = {term.name for term in loaded} - {term.name for term in _loaded(heading.game, ())} if files else set()
+    missing = [f"{term.name}.{parameter.name}" for term in loaded if term.name in own - set(heading.terms)
+               for parameter in term.parameters]
+    if missing and not add_missing:
+        raise InputError(f"{path}: weights lacks {listed(missing)}; `{completing(path, layout_of(loaded, files))}` "
+                         "adds zeros")
+    if not heading.terms or set(heading.terms) - {term.name for term in loaded}:
+        return loaded  # the reader names what is missing or unknown
+    return tuple(term for term in loaded if term.name in own | set(heading.terms))
 
 
 def make_layout(game: str, terms: Sequence[str | Path] = ()) -> Layout:
@@ -33,8 +52,11 @@ def make_layout(game: str, terms: Sequence[str | Path] = ()) -> Layout:
 
 def make_engine(game: str, terms: Sequence[str | Path] = ()) -> Engine:
     """Return the engine of a game with its own terms and those of the user's files; InputError if a term is wrong."""
-    loaded = _loaded(game, terms)
-    return Engine(find(game), compose(game, loaded), layout_of(loaded, terms))
+    return _composed(game, _loaded(game, terms), terms)
+
+
+def _composed(game: str, terms: tuple[Term, ...], files: Sequence[str | Path]) -> Engine:
+    return Engine(find(game), compose(game, terms), layout_of(terms, files))
 
 
 def parameter_path(name: str | Path, game: str = DEFAULT_GAME) -> Path:
@@ -54,19 +76,33 @@ def parameter_path(name: str | Path, game: str = DEFAULT_GAME) -> Path:
 
 
 def load_parameters(path: str | Path, terms: Sequence[str | Path] = (), add_missing: bool = False) -> Parameters:
-    """Read the parameters of a file, without compiling anything."""
+    """Read the parameters of a file, without compiling anything. Their layout has the terms that the file names; with
+    `add_missing` those of the user's files of terms, too, with zeros."""
     path = parameter_path(path)
-    game = game_of(path)
-    return read_parameters(path, make_layout(game, terms), game, add_missing)
+    heading = heading_of(path)
+    if heading.of_rows:
+        return read_parameters(path, None, heading.game)
+    return read_parameters(path, layout_of(_taking_part(path, heading, terms, add_missing), terms), heading.game, add_missing)
 
 
 def load_engine(path: str | Path, terms: Sequence[str | Path] = (), add_missing: bool = False) -> tuple[Engine, Parameters]:
-    """Return the engine for a parameter file, and its parameters."""
+    """Return the engine for a parameter file, whose terms are those that take part, and its parameters; see
+    `load_parameters`. InputError for a file whose terms another program counts."""
     path = parameter_path(path)
-    engine = make_engine(game_of(path), terms)
-    return engine, read_parameters(path, engine.layout, engine.game.name, add_missing)
+    parameters = load_parameters(path, terms, add_missing)
+    if parameters.of_rows:
+        read_parameters(path, Layout(()), parameters.game)  # says what cannot be done with it
+    heading = heading_of(path)
+    return _composed(heading.game, _taking_part(path, heading, terms, add_missing), terms), parameters
 
 
-def quiescence_of(engine: Engine, name: str) -> Parameters:
-    """Return the parameters of the quiescence search; terms that are missing from the file get zeros."""
-    return read_parameters(parameter_path(name, engine.game.name), engine.layout, engine.game.name, add_missing=True)
+class Evaluator(NamedTuple):
+    """An engine with parameters of its layout."""
+
+    engine: Engine
+    parameters: Parameters
+
+
+def quiescence_of(engine: Engine, name: str) -> Evaluator:
+    """Return the evaluation of the quiescence search, whose terms need not be those of the engine that learns."""
+    return Evaluator(*load_engine(parameter_path(name, engine.game.name)))

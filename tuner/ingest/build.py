@@ -18,8 +18,8 @@ from tuner.datasets.reader import open_dataset
 from tuner.datasets.writer import DatasetWriter
 from tuner.engine.counter import Counter
 from tuner.engine.engine import Engine
+from tuner.engine.loading import Evaluator
 from tuner.io.files import sha256_of
-from tuner.parameters.parameters import Parameters
 
 
 @dataclass(frozen=True)
@@ -80,15 +80,16 @@ def _as_far_as_it_goes(read: Iterator[PositionBatch], report: ReadReport, note: 
         yield batch
 
 
-def prepared(engine: Engine, options: ReadOptions, quiescence: Parameters | None) -> tuple[ReadOptions, np.ndarray | None]:
+def prepared(options: ReadOptions, quiescence: Evaluator | None) -> tuple[ReadOptions, np.ndarray | None]:
     """Return options with the evaluation for quiescence, and its weights, which the caller keeps alive while options are used."""
     if quiescence is None:
         return options, None
-    packed = engine.packed(quiescence)
+    engine, parameters = quiescence
+    packed = engine.packed(parameters)
     return replace(options, evaluation=engine.evaluation(packed)), packed
 
 
-def count_positions(engine: Engine, sources: Sequence[str], options: ReadOptions, quiescence: Parameters | None,
+def count_positions(engine: Engine, sources: Sequence[str], options: ReadOptions, quiescence: Evaluator | None,
                     note: Callable[[str], None], progress: Callable[[ReadReport], None]) -> int | None:
     """Read the games once without keeping them; return how many positions `build` will find.
 
@@ -98,7 +99,7 @@ def count_positions(engine: Engine, sources: Sequence[str], options: ReadOptions
         return None
     if not all(map(os.path.isfile, expand(sources, engine.game.suffixes, engine.game.holds_games))):
         return None
-    options, packed = prepared(engine, options, quiescence)
+    options, packed = prepared(options, quiescence)
     report, positions = ReadReport(), 0
     for _, read in batches(engine.game, sources, options, report, note):
         for batch in read:
@@ -108,15 +109,15 @@ def count_positions(engine: Engine, sources: Sequence[str], options: ReadOptions
     return positions
 
 
-def build(engine: Engine, sources: Sequence[str], target: Path, options: ReadOptions, quiescence: Parameters | None,
+def build(engine: Engine, sources: Sequence[str], target: Path, options: ReadOptions, quiescence: Evaluator | None,
           note: Callable[[str], None], progress: Callable[[ReadReport], None] = lambda report: None,
           retarget: Callable[[PositionBatch], PositionBatch] | None = None) -> tuple[Dataset, BuildReport]:
     """Read games into a new dataset at `target`; return it with a report.
 
-    `quiescence` are the parameters for quiet and resolved positions, None if positions are not filtered by quiescence.
+    `quiescence` is the evaluation for quiet and resolved positions, None if positions are not filtered by quiescence.
     `retarget` replaces outcomes or positions. InputError if no position is left.
     """
-    options, packed = prepared(engine, options, quiescence)
+    options, packed = prepared(options, quiescence)
     report, counter = ReadReport(), Counter(engine.composition, engine.layout.size)
     names = []
     with DatasetWriter(target) as writer:

@@ -14,13 +14,13 @@ from tuner.datasets.format import is_dataset
 from tuner.datasets.merge import merge
 from tuner.datasets.reader import open_dataset
 from tuner.engine.engine import Engine
+from tuner.engine.loading import Evaluator
 from tuner.ingest.build import build
 from tuner.ingest.search_targets import Retarget
-from tuner.parameters.parameters import Parameters
 
 
 def dataset_of(engine: Engine, sources: Sequence[str], folder: Path, options: ReadOptions,
-               quiescence: Parameters | None, note: Callable[[str], None],
+               quiescence: Evaluator | None, note: Callable[[str], None],
                progress: Callable[[ReadReport], None], retarget: Retarget | None = None) -> tuple[Dataset, ReadReport | None]:
     """Return the dataset of these sources, built in `folder` unless it is one already, and the report of the games read.
 

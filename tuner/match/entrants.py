@@ -16,8 +16,8 @@ from tuner.engine.engine import Engine
 from tuner.engine.loading import parameter_path
 from tuner.io.files import BUNDLED
 from tuner.match.players import RandomPlayer, SearchPlayer
+from tuner.parameters.heading import game_of
 from tuner.parameters.parameters import DEFAULT_GAME, Parameters
-from tuner.parameters.reader import game_of
 
 RANDOM, PARAMETERS = "random", "parameters"
 MEGABYTES = 16  # of the transposition table

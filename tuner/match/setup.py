@@ -9,7 +9,7 @@ from pathlib import Path
 from games.record import Game, find
 from games.streams import InputError
 from tuner.engine.engine import Engine
-from tuner.engine.loading import make_engine, quiescence_of
+from tuner.engine.loading import load_engine, make_engine, parameter_path
 from tuner.match.adjudicate import adjudication_of
 from tuner.match.entrants import (
     PARAMETERS,
@@ -28,7 +28,8 @@ from tuner.match.ladder import BASELINES
 from tuner.match.loop import Rules
 from tuner.match.openings import Book, Generator, Start
 from tuner.match.settings import Settings
-from tuner.parameters.reader import game_of, read_parameters
+from tuner.parameters.heading import game_of
+from tuner.parameters.reader import read_parameters
 from tuner.statistics.sprt import Sprt
 
 COPIES = ("a.yaml", "b.yaml")  # of parameter files in the folder of a match, so that later edits of the originals have no effect
@@ -142,8 +143,8 @@ def openings_of(settings: Settings, contestants: Contestants, note: Callable[[st
         return Start(game)
     searcher = None
     if game.searcher is not None:
-        engine = contestants.engine or make_engine(game.name, settings.terms)
-        searcher = engine.searcher(quiescence_of(engine, "classic"), megabytes=OPENING_MEGABYTES)
+        judge = load_engine(parameter_path("classic", game.name))
+        searcher = judge[0].searcher(judge[1], megabytes=OPENING_MEGABYTES)
     return Generator(game, plies, settings.seed, searcher, note)
 
 

@@ -27,6 +27,7 @@ class Parameters:
     value of a position, p = (1 + v) / 2 the probability of winning. `fixed` are names or globs held constant, `bounds`
     pairs of name and (low, high), `prior` pairs of name and (mean or None for the starting value, standard deviation).
     `learned` is plain data about the fit, `comments` are those of the file that was read, for the file to be written.
+    `phases` are the steps of the phase if another program counts the terms; None if this one does.
     """
 
     game: str
@@ -40,6 +41,12 @@ class Parameters:
     standard_errors: np.ndarray | None = None
     learned: dict = field(default_factory=dict)
     comments: tuple[Comment, ...] = ()
+    phases: int | None = None
+
+    @property
+    def of_rows(self) -> bool:
+        """Whether another program counts the terms: there are rows to learn from, but no rules."""
+        return self.phases is not None
 
     def mask(self, patterns: tuple[str, ...]) -> np.ndarray:
         """(stages, columns) bool: weights that one of these names or globs matches."""

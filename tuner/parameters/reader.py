@@ -11,20 +11,21 @@ from pathlib import Path
 
 import numpy as np
 
-from games.record import available, find
-from games.streams import InputError
+from games.record import find
 from tuner.io.files import BUNDLED
 from tuner.io.text import one_line
 from tuner.parameters.checks import Checks, plain, shown
 from tuner.parameters.comments import comments_of
 from tuner.parameters.layout import Layout, Place
+from tuner.parameters.own_layout import layout_of_file, of_rows
 from tuner.parameters.parameters import DEFAULT_SCALE, LARGEST_ERROR, LARGEST_SD, LARGEST_WEIGHT, SMALLEST_SD, UNKNOWN, Parameters
 from tuner.parameters.suggested import completing
-from tuner.parameters.yaml_tree import Node, read_source, read_tree
+from tuner.parameters.yaml_tree import Node, read_source
 
 LOG = logging.getLogger(__name__)
 NOTHING = (UNKNOWN, "null", "")
-KEYS = ("game", "scale", "stages", "terms", "weights", "fixed", "bounds", "prior", "standard_errors", "learned")
+KEYS = ("game", "scale", "stages", "terms", "phases", "weights", "fixed", "bounds", "prior", "standard_errors", "learned")
+PHASES, MOST_PHASES = 24, 1 << 16  # steps of the phase of rows: the default, that of chess, and one more than the largest
 LEARNED_NUMBERS = ("games", "positions", "held_out_games", "held_out_positions", "loss_before", "loss_after", "held_out_before",
                    "held_out_after")
 
@@ -34,9 +35,11 @@ _noted: set[str] = set()
 class _Reader(Checks):
     """Turns the tree of one file into Parameters; errors name file and line."""
 
-    def __init__(self, path: Path, layout: Layout, game: str, add_missing: bool) -> None:
+    def __init__(self, path: Path, layout: Layout | None, game: str, add_missing: bool) -> None:
         super().__init__(path)
-        self.layout, self.game, self.add_missing = layout, game, add_missing
+        self.layout, self.game, self.add_missing = layout or Layout(()), game, add_missing
+        self.of_rows = layout is None
+        self.present: frozenset[str] = frozenset()  # terms with weights
         self.missing: list[str] = []
         self.notes: list[str] = []
         self.is_error = False  # standard errors may be `~`, not negative, and larger than weights
@@ -71,12 +74,19 @@ class _Reader(Checks):
             known.setdefault(place.term, {})[place.name] = place
         for name, term in terms.items():
             if name not in known:
-                self.fail(term, f"unknown term {name!r}; known: {', '.join(known)} (a term of your own needs --terms FILE)")
+                self.fail(term, f"unknown term {name!r}; known: {', '.join(known)} (a term of your own needs --terms FILE, terms "
+                                "that another program counts need `terms: rows` in this file)")
             for inner, number in self.mapping(term, name).items():
                 if inner not in known[name]:
                     self.fail(number, f"unknown parameter {name}.{inner}; {name} has: {', '.join(known[name])}")
+        if not self.is_error:
+            self.present = frozenset(terms)
+            if not terms:
+                self.fail(node, "weights names no term, so that nothing takes part in the evaluation; expected a term")
         result = np.zeros((len(stages), self.layout.size))
         for place in self.layout.places:
+            if place.term not in terms and (place.term not in self.present or not self.is_error):
+                continue  # takes no part
             value = self.mapping(terms[place.term], place.term).get(place.name) if place.term in terms else None
             if value is None:
                 self.missing.append(place.path)
@@ -149,6 +159,15 @@ class _Reader(Checks):
             self.fail(node, f"{what}: {shown(node) if not isinstance(text, str) else repr(text)} names no parameter")
         return text
 
+    def steps(self, node: Node | None) -> int:
+        """Read the steps of the phase."""
+        if node is None:
+            return PHASES
+        value = self.number(node, "phases")
+        if value != int(value) or not 0 < value < MOST_PHASES:
+            self.fail(node, f"phases is {value:g}, expected a whole number from 1 to {MOST_PHASES - 1}")
+        return int(value)
+
     def bounds(self, node: Node | None, stages: tuple[str, ...]) -> tuple:
         found = []
         for name, value in (self.mapping(node, "bounds") if node else {}).items():
@@ -198,11 +217,24 @@ class _Reader(Checks):
         stages = tuple(item.value for item in stages_node.value)
         if len(set(stages)) != len(stages):
             self.fail(stages_node, f"stages {list(stages)} repeat a name")
-        if len(stages) > 1 and stages != (expected := find(self.game).stages):
+        if self.of_rows:
+            if not of_rows(top):
+                self.fail(top.get("terms", root), "terms is not `rows`, expected a file whose terms another program counts")
+        elif of_rows(top):
+            self.fail(top["terms"], "another program counts these terms (`terms: rows`): their weights can be tuned and "
+                      "exported, but positions cannot be evaluated here")
+        elif "phases" in top:
+            self.fail(top["phases"], f"phases has no use here: {self.game} has its own; only files with `terms: rows` give it")
+        elif len(stages) > 1 and stages != (expected := find(self.game).stages):
             self.fail(stages_node, f"stages are {list(stages)}, expected {list(expected)} for {self.game}, or one name for all")
         if "weights" not in top:
             self.fail(root, "weights is missing")
-        self.term_files(top.get("terms"), top["weights"])
+        phases = None
+        if self.of_rows:
+            phases = self.steps(top.get("phases"))
+            self.layout = layout_of_file(self, top["weights"], stages)
+        else:
+            self.term_files(top.get("terms"), top["weights"])
         scale = self.number(top["scale"], "scale") if "scale" in top else DEFAULT_SCALE
         if not 1e-6 < scale < 1:
             self.fail(top["scale"], f"scale is {scale:g}, expected about {DEFAULT_SCALE} "
@@ -216,7 +248,8 @@ class _Reader(Checks):
         return Parameters(
             self.game, self.layout, stages, weights, scale, self.names(top.get("fixed"), "fixed", stages),
             self.bounds(top.get("bounds"), stages), self.prior(top.get("prior"), stages), errors,
-            self.learned(top.get("learned")), () if self.path.is_relative_to(BUNDLED) else comments_of(source))
+            self.learned(top.get("learned")), () if self.path.is_relative_to(BUNDLED) else comments_of(source),
+            phases)
 
 
 def listed(names: list[str], most: int = 4) -> str:
@@ -225,8 +258,12 @@ def listed(names: list[str], most: int = 4) -> str:
     return ", ".join(names[:most]) + (f" and {rest} more" if rest > 0 else "")
 
 
-def read_parameters(path: Path, layout: Layout, game: str, add_missing: bool = False) -> Parameters:
-    """Read the parameters of a file; InputError names file and line. Notes go to standard error, each once."""
+def read_parameters(path: Path, layout: Layout | None, game: str, add_missing: bool = False) -> Parameters:
+    """Read the parameters of a file; InputError names file and line. Notes go to standard error, each once.
+
+    Terms that the file does not name get zeros: they take no part. `layout` is None for a file of rows, which has its own.
+    `add_missing`: parameters that a term of the file lacks get zeros, too.
+    """
     reader = _Reader(Path(path), layout, game, add_missing)
     found = reader.read()
     for note in reader.notes:
@@ -236,19 +273,8 @@ def read_parameters(path: Path, layout: Layout, game: str, add_missing: bool = F
     return found
 
 
-def game_of(path: Path) -> str:
-    """Read the game of a parameter file; InputError if it is missing or unknown."""
-    root = read_tree(Path(path))
-    if not isinstance(root.value, dict) or "game" not in root.value or not isinstance(root.value["game"].value, str):
-        raise InputError(f"{path}:{root.line}: game is missing, expected for example `game: chess`")
-    node = root.value["game"]
-    if node.value not in available():
-        raise InputError(f"{path}:{node.line}: unknown game {node.value!r}; available: {', '.join(available())}")
-    return node.value
-
-
 def missing_parameters(path: Path, layout: Layout, game: str) -> list[str]:
-    """Names of the parameters that the file lacks."""
+    """Names of the parameters that the terms of the file lack."""
     reader = _Reader(Path(path), layout, game, True)
     reader.read()
     return reader.missing

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import yaml
 
 from tuner.io.files import plain_text, replaced, unwritable
 from tuner.parameters.comments import OURS, Place, with_comments
+from tuner.parameters.own_layout import ROWS
 from tuner.parameters.parameters import LARGEST_ERROR, UNKNOWN, Parameters
 from tuner.parameters.reader import read_parameters
 
@@ -25,7 +27,7 @@ def write_parameters(path: Path, p: Parameters) -> None:
         raise unwritable(path, problem) from None
     with replaced(path) as temporary:
         temporary.write_text(to_text(p, path.parent), encoding="utf-8")
-        back = read_parameters(temporary, p.layout, p.game)
+        back = read_parameters(temporary, None if p.of_rows else p.layout, p.game)
         if not np.allclose(back.weights, p.weights, rtol=0, atol=0.006):
             raise AssertionError(f"{path}: the file does not read back as it was written")
 
@@ -41,9 +43,12 @@ def _lines(p: Parameters, folder: Path | None) -> Iterator[tuple[Place, str]]:
     scale = f"{p.scale:.6g}"
     if not 1e-6 < float(scale) < 1:  # rounded out of its range
         scale = repr(float(p.scale))
-    yield ("game",), f"game: {p.game}"
+    yield ("game",), f"game: {_key(p.game)}"
     yield ("scale",), f"scale: {scale}"
     yield ("stages",), f"stages: [{', '.join(p.stages)}]"
+    if p.of_rows:
+        yield ("terms",), f"terms: {ROWS}"
+        yield ("phases",), f"phases: {p.phases}"
     if p.layout.files:
         yield ("terms",), "terms:"
         for file, sha256 in p.layout.files:
@@ -76,16 +81,16 @@ def _block(p: Parameters, name: str, numbers: np.ndarray) -> Iterator[tuple[Plac
     for place in p.layout.places:
         if place.term != term:
             term = place.term
-            yield (name, term), f"  {term}:"
+            yield (name, term), f"  {_key(term)}:"
         at = (name, term, place.name)
         values = [numbers[s, place.columns].reshape(place.shape) for s in range(len(p.stages))]
         if len(p.stages) == 1:
-            yield from _entry(at, f"    {place.name}:", values[0])
+            yield from _entry(at, f"    {_key(place.name)}:", values[0])
         elif not place.shape:
             inner = ", ".join(f"{stage}: {_number(float(v))}" for stage, v in zip(p.stages, values, strict=True))
-            yield at, f"    {place.name}: {{{inner}}}"
+            yield at, f"    {_key(place.name)}: {{{inner}}}"
         else:
-            yield at, f"    {place.name}:"
+            yield at, f"    {_key(place.name)}:"
             for stage, v in zip(p.stages, values, strict=True):
                 yield from _entry((*at, stage), f"      {stage}:", v)
 
@@ -108,6 +113,11 @@ def _number(value: float) -> str:
         return UNKNOWN
     text = f"{value:.2f}".rstrip("0").rstrip(".")
     return "0" if text == "-0" else text
+
+
+def _key(name: str) -> str:
+    """A name as a key: quoted unless it is one word."""
+    return name if re.fullmatch(r"[A-Za-z_][\w-]*", name, re.ASCII) else _quoted(name)
 
 
 def _quoted(text: str) -> str:

@@ -6,12 +6,14 @@ from games.record import Game
 from tuner.report.charts import own_names
 
 
-def shown(game: Game, positions: list[dict]) -> list[dict]:
-    """Each position with its picture, or its board as text if the game draws no pictures."""
+def shown(game: Game | None, positions: list[dict]) -> list[dict]:
+    """Each position with its picture, or its board as text if the game draws no pictures, or only its text without rules."""
     return [position | _seen(game, position["position"], f"m{i}") for i, position in enumerate(positions)]
 
 
-def _seen(game: Game, text: str, name: str) -> dict:
+def _seen(game: Game | None, text: str, name: str) -> dict:
+    if game is None:
+        return {"picture": None, "board": None, "mover": None}
     try:
         words = game.position(text)
     except ValueError:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from games.record import Game, find
+from games.record import Game, available, find
 from games.streams import InputError
-from tuner.engine.loading import make_layout, parameter_path
+from tuner.engine.loading import load_parameters, parameter_path
 from tuner.io.run_folder import CONFIG, HISTORY, read_plain
+from tuner.parameters.align import aligned
 from tuner.parameters.diff import Comparison, compare
 from tuner.parameters.parameters import Parameters, tapered, untapered
-from tuner.parameters.reader import game_of, read_parameters
 from tuner.report.findings_file import read_findings
 from tuner.report.history import read_history
 from tuner.report.matches import Match, read_match
@@ -45,9 +45,15 @@ class Run:
 class LearningRun(Run):
     """A run that learned weights. `started` is the source of the initial values if the folder has none."""
 
-    game: Game
+    game: Game | None  # None if its rules are not known
     comparison: Comparison
     started: str
+
+    @property
+    def can_play(self) -> bool:
+        """Whether the learned file can play games by our search."""
+        return (self.game is not None and self.game.contest is not None and self.game.searcher is not None
+                and not self.learned.of_rows)
 
     @property
     def initial(self) -> Parameters:
@@ -82,7 +88,8 @@ def read_run(folder: Path, match_folders: list[Path]) -> Run:
     if not isinstance(start, str) or "\0" in start:
         raise InputError(f"{path}: start is {str(start)[:40]!r}, expected a parameter file")
     initial, started = _initial(folder, start, learned, terms)
-    return LearningRun(*common, history, read_findings(folder), matches, find(learned.game), compare((initial, learned)), started)
+    game = find(learned.game) if learned.game in available() else None
+    return LearningRun(*common, history, read_findings(folder), matches, game, compare((initial, learned)), started)
 
 
 def settings_of(folder: Path) -> dict:
@@ -100,8 +107,7 @@ def settings_of(folder: Path) -> dict:
 def _parameters(path: Path, terms: list[str]) -> Parameters:
     if not path.exists():
         raise InputError(f"{path}: no such file; the run was not finished, or it was removed")
-    game = game_of(path)
-    return read_parameters(path, make_layout(game, terms), game)
+    return load_parameters(path, terms)
 
 
 def _initial(folder: Path, start: str, learned: Parameters, terms: list[str]) -> tuple[Parameters, str]:
@@ -114,7 +120,7 @@ def _initial(folder: Path, start: str, learned: Parameters, terms: list[str]) ->
             path = Path(start or START)
         if not path.exists():
             raise InputError(f"{folder / START}: no such file, and {start or 'a start'} does not exist either")
-    initial = read_parameters(path, learned.layout, learned.game, add_missing=True)
+    initial = aligned(load_parameters(path, terms, add_missing=True), learned.layout)
     if initial.stages != learned.stages:
         initial = untapered(initial) if len(learned.stages) == 1 else tapered(initial, learned.stages)
     return initial, started

@@ -10,7 +10,8 @@ from typing import TypeAlias
 import numpy as np
 
 from games.streams import InputError
-from tuner.parameters.reader import game_of, read_parameters
+from tuner.parameters.heading import game_of
+from tuner.parameters.reader import read_parameters
 from tuner.report.formatting import known, number, short, signed, together, whole
 from tuner.report.matches import Match
 from tuner.report.run import SELFPLAY, LearningRun, Run
@@ -167,7 +168,8 @@ def side_of(run: LearningRun, match: Match) -> int | None:
         try:
             if path is None or game_of(path) != run.learned.game:
                 continue
-            other = read_parameters(path, run.learned.layout, run.learned.game, add_missing=True)
+            learned = run.learned
+            other = read_parameters(path, None if learned.of_rows else learned.layout, learned.game, add_missing=True)
         except InputError:  # has terms that this run lacks
             continue
         if other.weights.shape == run.learned.weights.shape and np.allclose(other.weights, run.learned.weights, atol=0.006):
@@ -177,7 +179,7 @@ def side_of(run: LearningRun, match: Match) -> int | None:
 
 def match_to_play(run: Run) -> str | None:
     """The command of a match of the learned weights against the start; None if one was played or the game has no search."""
-    if not isinstance(run, LearningRun) or run.matches or run.game.contest is None or run.game.searcher is None:
+    if not isinstance(run, LearningRun) or run.matches or not run.can_play:
         return None
     given = run.findings.get("result", {}).get("match")
     if given:

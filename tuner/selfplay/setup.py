@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from pathlib import Path
 
 from games.contest import Control, Openings, Player
 from games.record import Game
 from games.search.searcher import UNLIMITED, Limits, Searcher
 from games.streams import InputError
 from tuner.engine.engine import Engine
-from tuner.engine.loading import quiescence_of
+from tuner.engine.loading import load_engine, quiescence_of
 from tuner.match.entrants import PARAMETERS, RANDOM, understood
 from tuner.match.openings import Book, Generator, Opening
 from tuner.match.players import RandomPlayer, SearchPlayer
 from tuner.parameters.parameters import Parameters
-from tuner.parameters.reader import read_parameters
 from tuner.selfplay.learner import Learner
 from tuner.selfplay.play import Plan
 from tuner.selfplay.settings import Settings
@@ -38,7 +36,8 @@ def openings_of(engine: Engine, settings: Settings, note: Callable[[str], None])
     if settings.openings is None:
         if settings.random_plies == 0:
             return lambda number: Opening(game.start(), [])
-        searcher = engine.searcher(quiescence_of(engine, "classic"), megabytes=MEGABYTES) if settings.balanced else None
+        judge = quiescence_of(engine, "classic")
+        searcher = judge.engine.searcher(judge.parameters, megabytes=MEGABYTES) if settings.balanced else None
         return Generator(game, settings.random_plies, settings.seed, searcher, note).opening
     if os.path.exists(settings.openings):
         if game.contest.openings is None:
@@ -87,8 +86,8 @@ def _thread_players(learner: Learner) -> ThreadPlayers:
         if named.kind == RANDOM:
             return RandomPlayer(engine.game)
         if named.kind == PARAMETERS:
-            parameters = read_parameters(Path(named.what), engine.layout, engine.game.name, add_missing=True)
-            return SearchPlayer(engine.game, engine.searcher(parameters, True, OPPONENT_MEGABYTES), control)
+            its, parameters = load_engine(named.what, settings.terms, add_missing=True)
+            return SearchPlayer(engine.game, its.searcher(parameters, True, OPPONENT_MEGABYTES), control)
         if engine.game.contest.external is None or named.kind not in engine.game.contest.protocols:
             raise InputError(f"{name}: not a player of {engine.game.name} to learn from")
         return engine.game.contest.external(named.kind, named.what, {}, control, None)

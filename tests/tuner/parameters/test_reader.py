@@ -9,7 +9,8 @@ import yaml
 from games.streams import InputError
 from tests.tuner.parameters.support import GOOD, changed, read, refused
 from tests.tuner.support import LAYOUT
-from tuner.parameters.reader import game_of, missing_parameters, read_parameters
+from tuner.parameters.heading import game_of
+from tuner.parameters.reader import missing_parameters, read_parameters
 from tuner.parameters.yaml_tree import DEEPEST, LARGEST, read_tree
 
 
@@ -41,10 +42,10 @@ def test_unknown_standard_errors_stay_unknown(tmp_path):
 
 def test_missing_parameters_are_added_as_zeros_where_asked_for(tmp_path):
     text = changed("    king: {mg: 0, eg: -0.5}\n", "").partition("  squares:\n    man")[0]
-    assert "material.king, squares.man, files.open; `tuner params" in refused(tmp_path, text)
+    assert "weights lacks material.king; `tuner params" in refused(tmp_path, text)  # other terms take no part
     p = read(tmp_path, text, add_missing=True)
     assert p.weights.tolist() == [[100, *[0] * 8], [110.25, *[0] * 8]]
-    assert missing_parameters(tmp_path / "my.yaml", LAYOUT, "chess") == ["material.king", "squares.man", "files.open"]
+    assert missing_parameters(tmp_path / "my.yaml", LAYOUT, "chess") == ["material.king"]
 
 
 NUMBER = "expected a number"
@@ -80,13 +81,13 @@ ERRORS = [
     # names
     (changed("    man: {mg: 100", "    pawn: {mg: 100"), ":12: unknown parameter material.pawn; material has: man, king"),
     (changed("  files:\n", "  lines:\n"), ":22: unknown term 'lines'; known: material, squares, files (a term of your own needs "
-                                          "--terms FILE)"),
+                                          "--terms FILE, terms that another program counts need `terms: rows` in this file)"),
     (changed("    king: {mg: 0, eg: -0.5}\n", ""), ":10: weights lacks material.king; `tuner params "),
     (changed("man: {mg: 100, eg: 110.25}", "man: {mg: 100, late: 110.25}"),
      ":12: unknown stage material.man.late; the stages are mg, eg"),
     (changed("man: {mg: 100, eg: 110.25}", "man: {mg: 100}"), ":12: material.man lacks the stage eg"),
     (changed("man: {mg: 100, eg: 110.25}", "man: 100"), ":12: material.man is '100', expected a mapping"),
-    (changed("scale: 0.003", "skale: 0.003"), ":2: unknown key 'skale'; expected game, scale, stages, terms, weights, "),
+    (changed("scale: 0.003", "skale: 0.003"), ":2: unknown key 'skale'; expected game, scale, stages, terms, phases, weights, "),
     # the same key twice
     (GOOD + "game: chess\n", ":26: 'game' is there twice; first on line 1"),
     (changed("    king: {mg: 0, eg: -0.5}\n", "    man: {mg: 0, eg: -0.5}\n"), ":13: 'man' is there twice; first on line 12"),
