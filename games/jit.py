@@ -15,7 +15,7 @@ import functools
 import gc
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 import numba
@@ -56,18 +56,22 @@ class Unit:
         remove_unused(cache_home())
         return folder(self.kind, self.name)
 
-    def inner(self, signature, **options):
-        """Decorate a function that only compiled code calls; `signature` is its Numba type."""
+    def inner(self, *signatures, **options):
+        """Decorate a function that only compiled code calls; `signatures` are its Numba types, of which those are compiled that
+        are called. They differ in the types of items of arrays."""
 
         def decorate(function: Callable):
             if PLAIN:
                 return function
             # without Numba's runtime (reference counts): compiled code allocates no arrays of its own
             dispatcher = numba.njit(**OPTIONS, _nrt=False, pipeline_class=InnerCompiler, **options)(function)
-            template = dispatcher.get_call_template
+            template, compiled = dispatcher.get_call_template, set()
 
             def get_call_template(args, kws):
-                if dispatcher._can_compile:
+                signature = next(signature for signature in signatures if len(signatures) == 1 or _items_are(signature, args))
+                if signature not in compiled:
+                    compiled.add(signature)
+                    dispatcher.disable_compile(False)
                     dispatcher.compile(signature)
                     dispatcher.disable_compile()
                 return template(args, kws)
@@ -77,13 +81,19 @@ class Unit:
 
         return decorate
 
-    def entry(self, signature, **options):
-        """Decorate a function that Python calls; `signature` is its Numba type."""
+    def entry(self, *signatures, **options):
+        """Decorate a function that Python calls; `signatures` are its Numba types, see `inner`."""
 
         def decorate(function: Callable):
-            return function if PLAIN else Entry(self, signature, function, options)
+            return function if PLAIN else Entry(self, signatures, function, options)
 
         return decorate
+
+
+def _items_are(signature, args: Sequence) -> bool:
+    """Return whether the arrays among `args`, Numba types or values, have items of a signature's types."""
+    return all(expected.dtype == (arg.dtype if isinstance(arg, numba.types.Array) else numba.from_dtype(arg.dtype))
+               for expected, arg in zip(signature.args, args, strict=True) if isinstance(expected, numba.types.Array))
 
 
 @contextlib.contextmanager
@@ -103,20 +113,21 @@ _compiling = threading.RLock()  # Numba's setting of the cache folder is global 
 
 
 class Entry:
-    """A compiled function that Python calls; compiled, or loaded from the cache, at its first call."""
+    """A compiled function that Python calls; for each of its signatures compiled, or loaded from the cache, at the first call."""
 
-    def __init__(self, unit: Unit, signature, function: Callable, options: dict) -> None:
-        self._unit, self._signature, self._function, self._options = unit, signature, function, options
-        self._compiled = None
+    def __init__(self, unit: Unit, signatures: Sequence, function: Callable, options: dict) -> None:
+        self._unit, self._signatures, self._function, self._options = unit, signatures, function, options
+        self._compiled: dict = {}  # dispatchers by signature
+        self._only = None  # the dispatcher of an only signature
         functools.update_wrapper(self, function)
 
-    def compile(self):
-        """Return the compiled Numba dispatcher."""
+    def compile(self, signature=None):
+        """Return the compiled Numba dispatcher of one signature, by default the first."""
         with _compiling:
-            return self._compile()
+            return self._compile(signature or self._signatures[0])
 
-    def _compile(self):
-        if self._compiled is None:
+    def _compile(self, signature):
+        if signature not in self._compiled:
             dispatcher = numba.njit(**OPTIONS, **self._options, pipeline_class=EntryCompiler)(self._function)
             before, numba.config.CACHE_DIR = numba.config.CACHE_DIR, str(self._unit.folder)
             try:
@@ -126,12 +137,13 @@ class Entry:
             dispatcher._cache = TolerantCache(dispatcher._cache)
             with _without_collection():
                 started = time.process_time()
-                dispatcher.compile(self._signature)
+                dispatcher.compile(signature)
                 dispatcher.disable_compile()
             if not dispatcher._cache_hits:
                 compilation.end(time.process_time() - started)
-            self._compiled = dispatcher
-        return self._compiled
+            self._compiled[signature] = dispatcher
+            self._only = dispatcher
+        return self._compiled[signature]
 
     def address(self) -> int:
         """Return the address of the native function (C calling convention), for functions made by `address_call`."""
@@ -139,4 +151,7 @@ class Entry:
         return overload.library.get_pointer_to_function(overload.fndesc.llvm_cfunc_wrapper_name)
 
     def __call__(self, *args):
-        return (self._compiled or self.compile())(*args)
+        if len(self._signatures) == 1:
+            return (self._only or self.compile())(*args)
+        signature = next(signature for signature in self._signatures if _items_are(signature, args))
+        return (self._compiled.get(signature) or self.compile(signature))(*args)

@@ -31,7 +31,7 @@ def dataset_of(coefficients: np.ndarray, outcome: np.ndarray, games: int) -> Dat
     rows, index = np.nonzero(coefficients)
     row = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=n))])
     names = np.arange(1, games + 1, dtype=np.uint64)
-    manifest = {"layout": flat_layout(columns).describe(), "phases": PHASES}
+    manifest = {"layout": flat_layout(columns).describe(), "phases": PHASES, "stages": ["mg", "eg"]}
     first = np.arange(games + 1) * (n // games)
     return Dataset(Path(), manifest, (), index.astype(np.uint16), coefficients[rows, index].astype(np.int8), row,
                    np.full(n, PHASES, np.uint8), outcome.astype(np.float32), np.ones(n, np.float32), first, names, names)

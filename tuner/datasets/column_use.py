@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba.core import types
 
-from tuner.datasets.array_types import count_type, index_type, phase_type, ranges_type, row_type
+from tuner.datasets.array_types import KINDS, index_type, matrix_type, ranges_type, row_type
 from tuner.datasets.dataset import Dataset
 from tuner.datasets.ranges import ahead
 from tuner.parallel import in_order
@@ -14,7 +14,7 @@ from tuner.unit import entry
 uses_type = types.Array(types.int64, 2, "C")
 
 
-@entry(types.void(index_type, count_type, row_type, phase_type, ranges_type, uses_type, uses_type))
+@entry(*(types.void(index_type, count, row_type, phase, ranges_type, uses_type, matrix_type) for count, phase in KINDS))
 def column_use(index, count, row, phase, ranges, positions, total):
     """Add, per phase and column, the number of positions that the column applies to and the sum of absolute counts."""
     for r in range(len(ranges)):
@@ -22,19 +22,20 @@ def column_use(index, count, row, phase, ranges, positions, total):
             applies, sums = positions[phase[position]], total[phase[position]]
             for k in range(np.uint64(row[position]), np.uint64(row[position + 1])):
                 applies[index[k]] += 1
-                sums[index[k]] += abs(count[k])
+                sums[index[k]] += abs(np.float64(count[k]))
 
 
-def use_of(data: Dataset, ranges: np.ndarray, phases: int, workers: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return, per phase and column (phases + 1, columns), the positions that it applies to and the sum of absolute counts."""
-    shape = (phases + 1, data.columns)
+def use_of(data: Dataset, ranges: np.ndarray, workers: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return, for each value of `phase` and column (codes, columns), the positions that it applies to and the sum of absolute
+    counts."""
+    shape = (data.codes, data.columns)
 
     def work(piece: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        positions, total = np.zeros(shape, np.int64), np.zeros(shape, np.int64)
+        positions, total = np.zeros(shape, np.int64), np.zeros(shape)
         column_use(data.index, data.count, data.row, data.phase, piece, positions, total)
         return positions, total
 
-    positions, total = np.zeros(shape, np.int64), np.zeros(shape, np.int64)
+    positions, total = np.zeros(shape, np.int64), np.zeros(shape)
     for some, counts in in_order(work, ahead(data, ranges), workers):
         positions += some
         total += counts

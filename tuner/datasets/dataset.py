@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import mmap
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -14,14 +14,14 @@ import numpy as np
 from tuner.datasets.array_files import HEADER
 from tuner.datasets.format import BY_NONZERO, BY_POSITION
 from tuner.datasets.rows import Rows
-from tuner.parameters.layout import Layout, Place
+from tuner.parameters.layout import Layout, Place, shares_of
 
 LARGE = 1 << 24  # bytes above which an array is read in parts
 
 
 @dataclass(frozen=True)
 class Dataset:
-    """An open dataset: memory maps named as in ARRAYS, and the manifest."""
+    """An open dataset: memory maps named as in ARRAYS and OPTIONAL, and the manifest. Arrays that it lacks are empty."""
 
     path: Path
     manifest: dict
@@ -35,6 +35,11 @@ class Dataset:
     first: np.ndarray
     game: np.ndarray
     opening: np.ndarray
+    rest: np.ndarray = field(default_factory=lambda: np.zeros(0, np.float32))
+    evaluation: np.ndarray = field(default_factory=lambda: np.zeros(0, np.float32))
+    score: np.ndarray = field(default_factory=lambda: np.zeros(0, np.float32))
+    text: np.ndarray = field(default_factory=lambda: np.zeros(0, np.uint8))
+    text_end: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))
 
     def __repr__(self) -> str:
         return (f"<Dataset {self.path}: {self.manifest['game']}, {self.games:,} games, {self.positions:,} positions, "
@@ -56,7 +61,7 @@ class Dataset:
         """Return positions begin to end, without copying."""
         low, high = int(self.row[begin]), int(self.row[end])
         return Rows(self.index[low:high], self.count[low:high], self.row[begin:end + 1], self.phase[begin:end],
-                    self.outcome[begin:end], self.weight[begin:end])
+                    self.outcome[begin:end], self.weight[begin:end], self.rest[begin:end])
 
     def release(self) -> None:
         """Release the memory of pages read so far; they stay in the system's cache."""
@@ -68,6 +73,8 @@ class Dataset:
         """Start reading positions low to high from disk in the background."""
         nonzeros = int(self.row[low]), int(self.row[high])
         for name in names:
+            if not len(getattr(self, name)):
+                continue
             size = getattr(self, name).itemsize
             a, b = nonzeros if name in BY_NONZERO else (low, high + (name == "row"))
             self.prefetch_bytes(name, a * size, b * size)
@@ -111,3 +118,50 @@ class Dataset:
     def phases(self) -> int:
         """Steps of the phase: a position of phase f has the share f / phases of the first stage."""
         return self.manifest["phases"]
+
+    @property
+    def wide(self) -> bool:
+        """Whether counts are float32 and phases uint16."""
+        return self.count.dtype == np.float32
+
+    @property
+    def scaled(self) -> bool:
+        """Whether positions have a scale of the last stage."""
+        return "shares" in self.manifest
+
+    @property
+    def counted_elsewhere(self) -> bool:
+        """Whether it has anything that only positions counted by another program have."""
+        return self.wide or self.scaled or any(len(array) for array in (
+            self.rest, self.evaluation, self.score, self.text))
+
+    @cached_property
+    def phase_scale(self) -> np.ndarray:
+        """Phase, in steps of the first stage, and scale of the last stage (codes, 2) for each value of `phase`."""
+        given = self.manifest.get("shares")
+        if given is not None:
+            return np.array(given, np.float64)
+        steps = np.arange(self.phases + 1, dtype=np.float64)
+        return np.stack([steps, np.ones(len(steps))], axis=1)
+
+    @property
+    def codes(self) -> int:
+        """Number of values that `phase` can have."""
+        return len(self.phase_scale)
+
+    def shares(self, stages: int, scaled: bool = True) -> np.ndarray:
+        """Return the share (stages, codes) of each stage in a position for each value of `phase`; the last stage's is
+        multiplied by its scale if `scaled`."""
+        tapered = len(self.manifest["stages"])
+        found = shares_of(self.phase_scale[:, 0], self.phases, tapered)
+        if scaled:
+            found[-1] *= self.phase_scale[:, 1]
+        return found.sum(axis=0, keepdims=True) if stages < tapered else found
+
+    def texts(self, positions: np.ndarray) -> list[str]:
+        """Return the text of some positions (indices), "" where there is none."""
+        if not len(self.text_end):
+            return [""] * len(positions)
+        ends = self.text_end[positions]
+        begins = np.where(positions > 0, self.text_end[np.maximum(positions, 1) - 1], 0)
+        return [bytes(self.text[a:b]).decode("utf-8", "replace") for a, b in zip(begins.tolist(), ends.tolist(), strict=True)]

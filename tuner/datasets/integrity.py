@@ -24,9 +24,16 @@ def require_whole(data: Dataset) -> None:
     ascending = (lambda v: np.diff(v) < 0, "numbers in ascending order")
     rules: dict[str, tuple[Callable[[np.ndarray], np.ndarray], str]] = {
         "row": ascending, "first": ascending, "index": (lambda v: v >= data.columns, f"a column below {data.columns}"),
-        "phase": (lambda v: v > data.manifest["phases"], f"a phase of at most {data.manifest['phases']}"),
+        "phase": (lambda v: v >= data.codes, f"a phase of at most {data.codes - 1}"),
         "outcome": (lambda v: ~(abs(v) <= 1), "an outcome from -1 to 1"),
-        "weight": (lambda v: ~((v >= 0) & (v < np.inf)), "a weight of 0 or more")}
+        "weight": (lambda v: ~((v >= 0) & (v < np.inf)), "a weight of 0 or more"),
+        "rest": (lambda v: ~np.isfinite(v), "a number"), "text_end": ascending}
+    if data.wide:
+        rules["count"] = lambda v: ~np.isfinite(v), "a number"
+    if len(data.text_end) and not 0 <= data.text_end[0] <= data.text_end[-1] == len(data.text):
+        raise InputError(f"{data.path / 'text_end'}.npy: ends at {data.text_end[-1]}, expected {len(data.text)}; {AGAIN}")
+    if (data.phase_scale[:, 0] > data.phases).any():
+        raise InputError(f"{data.path / 'manifest'}.json: shares have a phase above {data.phases}; {AGAIN}")
     for name, end in (("row", len(data.index)), ("first", data.positions)):
         values = getattr(data, name)
         if values[0] != 0 or values[-1] != end:
@@ -39,6 +46,8 @@ def require_whole(data: Dataset) -> None:
 def _check(data: Dataset, name: str, checks: list[int] | None, wrong: Callable[[np.ndarray], np.ndarray] | None,
            expected: str) -> None:
     values = getattr(data, name)
+    if not len(values):
+        return
     content, step = memoryview(values).cast("B"), PART // values.itemsize
     parts = -(-len(content) // PART)
     if checks is not None and len(checks) != parts:

@@ -10,6 +10,7 @@ import numpy as np
 from games.streams import InputError
 from tuner.datasets.dataset import Dataset
 from tuner.datasets.reader import open_dataset
+from tuner.datasets.wide_writer import WideWriter
 from tuner.datasets.writer import DatasetWriter
 
 
@@ -50,8 +51,10 @@ def _sources(datasets: Sequence[Dataset]) -> list[dict]:
 
 def copy_games(sources: Iterable[tuple[Dataset, np.ndarray]], target: Path, manifest: dict) -> None:
     """Write the chosen games (indices, ascending) of datasets of one layout as a new dataset."""
-    with DatasetWriter(target) as writer:
-        for data, games in sources:
+    chosen = list(sources)
+    plain = not any(data.counted_elsewhere for data, _ in chosen)
+    with DatasetWriter(target) if plain else WideWriter(target) as writer:
+        for data, games in chosen:
             for run in np.split(games, np.flatnonzero(np.diff(games) != 1) + 1):
                 if len(run):
                     _copy_run(writer, data, int(run[0]), int(run[-1]) + 1)
@@ -62,4 +65,13 @@ def _copy_run(writer: DatasetWriter, data: Dataset, begin: int, end: int, most: 
     first = data.first[begin:end]
     writer.add_games(first - first[0] + writer.positions, data.game[begin:end], data.opening[begin:end])
     for a in range(int(first[0]), int(data.first[end]), most):
-        writer.add_positions(data.rows(a, min(a + most, int(data.first[end]))))
+        b = min(a + most, int(data.first[end]))
+        rows = data.rows(a, b)
+        if not isinstance(writer, WideWriter):
+            writer.add_positions(rows)
+            continue
+        steps, scale = data.phase_scale[rows.phase].T
+        unknown = np.full(b - a, np.nan, np.float32)
+        evaluation, score = (array[a:b] if len(array) else unknown for array in (data.evaluation, data.score))
+        writer.add_rows(rows._replace(phase=steps, rest=rows.rest if len(rows.rest) else None), scale, evaluation, score,
+                        data.texts(np.arange(a, b)))

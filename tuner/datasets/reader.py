@@ -11,14 +11,15 @@ import numpy as np
 
 from games.streams import InputError
 from tuner.datasets.dataset import Dataset
-from tuner.datasets.format import ARRAYS, FORMAT, LARGEST_MANIFEST, MANIFEST
+from tuner.datasets.format import ARRAYS, FORMAT, LARGEST_MANIFEST, MANIFEST, OPTIONAL, READABLE, WIDE
 from tuner.datasets.integrity import require_whole
 from tuner.io.files import read_whole
 
 # of the manifest; integers are 1 or more, nonzeros may be 0
 ENTRIES = {"program": str, "game": str, "sources": list, "options": dict, "layout": list, "terms": str, "phases": int,
            "stages": list, "games": int, "positions": int, "nonzeros": int}
-MOST = {"phases": 255}  # limits of the types of the arrays
+MOST = {"phases": (1 << 16) - 1}  # limits of the types of the arrays
+NOTHING = {"checks": {}, "optional": [], "wide": False, "shares": [[0, 1]]}  # what may be missing
 MOST_COLUMNS, MOST_DIMENSIONS = 1 << 16, 8
 
 
@@ -29,8 +30,10 @@ def open_dataset(path: str | Path, check: bool = True) -> Dataset:
     """
     path = Path(path)
     manifest = _read_manifest(path)
-    arrays = {}
-    for name, kind in ARRAYS.items():
+    wide, optional = manifest.get("wide", False), manifest.get("optional", [])
+    kinds = {**ARRAYS, **(WIDE if wide else {}), **{name: OPTIONAL[name] for name in optional}}
+    arrays = {name: np.zeros(0, kind) for name, kind in OPTIONAL.items()}
+    for name, kind in kinds.items():
         try:
             array = np.lib.format.open_memmap(path / f"{name}.npy", mode="r")
         except Exception as problem:  # NumPy evaluates the header as Python source: a damaged one may raise anything
@@ -42,7 +45,7 @@ def open_dataset(path: str | Path, check: bool = True) -> Dataset:
         arrays[name] = array
     n, games = manifest["positions"], manifest["games"]
     sizes = {"row": n + 1, "phase": n, "outcome": n, "weight": n, "first": games + 1, "game": games, "opening": games,
-             "index": manifest["nonzeros"], "count": manifest["nonzeros"]}
+             "index": manifest["nonzeros"], "count": manifest["nonzeros"], **{name: n for name in optional if name != "text"}}
     for name, size in sizes.items():
         if len(arrays[name]) != size:
             raise InputError(f"{path / name}.npy: {len(arrays[name])} entries, expected {size}; build the dataset again")
@@ -70,7 +73,7 @@ def _read_manifest(path: Path) -> dict:
         raise InputError(f"{path / MANIFEST}: damaged; build the dataset again") from None
     if not isinstance(manifest, dict):
         raise InputError(f"{path / MANIFEST}: damaged; build the dataset again")
-    if manifest.get("format") != FORMAT:
+    if manifest.get("format") not in READABLE:
         raise InputError(f"{path}: dataset format {str(manifest.get('format'))[:20]}, expected {FORMAT}; build it again")
     for key, kind in ENTRIES.items():
         # bool is a subclass of int
@@ -78,8 +81,9 @@ def _read_manifest(path: Path) -> dict:
                 key, 2**63)):
             raise InputError(f"{path / MANIFEST}: {key} is {'damaged' if key in manifest else 'missing'}; "
                              "build the dataset again")
-    for key, fine in (("layout", _is_layout), ("stages", _is_stages), ("checks", _are_checks), ("sources", _are_sources)):
-        if not fine(manifest.get(key, {} if key == "checks" else None)):
+    for key, fine in (("layout", _is_layout), ("stages", _is_stages), ("checks", _are_checks), ("sources", _are_sources),
+                      ("optional", _are_optional), ("wide", lambda wide: isinstance(wide, bool)), ("shares", _are_shares)):
+        if not fine(manifest.get(key, NOTHING.get(key))):
             raise InputError(f"{path / MANIFEST}: {key} is damaged; build the dataset again")
     return manifest
 
@@ -110,8 +114,20 @@ def _is_stages(names: list) -> bool:
 
 
 def _are_checks(checks: object) -> bool:
-    return isinstance(checks, dict) and checks.keys() <= ARRAYS.keys() and all(
+    return isinstance(checks, dict) and checks.keys() <= {*ARRAYS, *OPTIONAL} and all(
         isinstance(parts, list) and all(type(part) is int for part in parts) for parts in checks.values())
+
+
+def _are_optional(names: object) -> bool:
+    return isinstance(names, list) and all(isinstance(name, str) for name in names) and set(names) <= OPTIONAL.keys() and len(
+        set(names)) == len(names) and ("text" in names) == ("text_end" in names)
+
+
+def _are_shares(pairs: object) -> bool:
+    """Return whether these are pairs of a phase and a scale, which must not be negative."""
+    return isinstance(pairs, list) and 0 < len(pairs) <= MOST["phases"] + 1 and all(
+        isinstance(pair, list) and len(pair) == 2 and all(type(value) in (int, float) and value >= 0 for value in pair)
+        for pair in pairs)
 
 
 def _are_sources(sources: list) -> bool:

@@ -9,8 +9,8 @@ import numpy as np
 
 class Rows(NamedTuple):
     """n positions: the nonzeros of position i are row[i] - row[0] to row[i + 1] - row[0] of `index` (uint16 columns) and `count`
-    (int8); `row` (n + 1,) is int64. `phase` (n,) is uint8, steps of the first stage. `outcome` and `weight` (n,) float32 are
-    optional. Arrays are NumPy's or CuPy's."""
+    (int8, or float32 if wide); `row` (n + 1,) is int64. `phase` (n,) is uint8 (uint16 if wide), indices into the shares of the
+    stages. `outcome`, `weight` and `rest` (n,) float32 are optional. Arrays are NumPy's or CuPy's."""
 
     index: Any
     count: Any
@@ -18,6 +18,7 @@ class Rows(NamedTuple):
     phase: Any
     outcome: Any = None
     weight: Any = None
+    rest: Any = None
 
     @property
     def of(self) -> np.ndarray:

@@ -20,18 +20,19 @@ KINDS = ("win", "draw", "loss", "other")  # of an outcome; others are fractional
 def summarise(data: Dataset, layout: Layout) -> dict:
     """Return the summary as plain data; results are shares of wins, draws and losses of the first player."""
     phases = data.manifest["phases"]
+    steps = data.phase_scale[:, 0].astype(np.int64)
     edges = np.linspace(0, phases + 1, BINS + 1).round().astype(int)
     by_phase = np.zeros((phases + 1, len(KINDS)), np.int64)
     for begin in range(0, data.positions, BLOCK):
         data.prefetch(begin, min(begin + BLOCK, data.positions), ("outcome", "phase"))
-        outcome, phase = data.outcome[begin:begin + BLOCK], data.phase[begin:begin + BLOCK]
-        by_phase += np.bincount(phase.astype(np.int64) * len(KINDS) + _kind(outcome),
+        outcome, code = data.outcome[begin:begin + BLOCK], data.phase[begin:begin + BLOCK]
+        by_phase += np.bincount(steps[code] * len(KINDS) + _kind(outcome),
                                 minlength=len(KINDS) * (phases + 1)).reshape(-1, len(KINDS))
         data.release()
     by_game = np.bincount(_kind(data.outcome[data.first[:-1][np.diff(data.first) > 0]]), minlength=len(KINDS))
     positions = by_phase.sum(axis=1)
     phase_sum = int(positions @ np.arange(phases + 1))
-    use = use_of(data, np.array([[0, data.positions]]), phases, available_cpus())[0].sum(axis=0)
+    use = use_of(data, np.array([[0, data.positions]]), available_cpus())[0].sum(axis=0)
     labels = layout.labels()
     never = {place.path: int((use[place.columns] == 0).sum()) for place in layout.places}
     return {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from games.streams import InputError
 from tuner.datasets.array_files import ArrayWriter
-from tuner.datasets.format import ARRAYS, FILES, FORMAT, LARGEST_MANIFEST, MANIFEST, is_dataset
+from tuner.datasets.format import ARRAYS, FILES, FORMAT, LARGEST_MANIFEST, MANIFEST, OPTIONAL, WIDE, is_dataset
 from tuner.datasets.rows import Rows
 from tuner.io.files import read_whole, require_other
 
@@ -24,8 +24,8 @@ class DatasetWriter:
     Use as a context manager and call `finish`; leaving it without `finish` removes the temporary folder.
     """
 
-    def __init__(self, target: Path) -> None:
-        self.target = Path(target)
+    def __init__(self, target: Path, kinds: Mapping[str, type] = ARRAYS) -> None:
+        self.target, self._kinds = Path(target), kinds
         self._folder = self.target.with_name(f".{self.target.name}.{os.getpid()}.tmp")
         self._finished = False
 
@@ -34,7 +34,7 @@ class DatasetWriter:
         try:
             shutil.rmtree(self._folder, ignore_errors=True)
             self._folder.mkdir(parents=True)
-            self._arrays = {name: ArrayWriter(self._folder / f"{name}.npy", kind) for name, kind in ARRAYS.items()}
+            self._arrays = {name: ArrayWriter(self._folder / f"{name}.npy", kind) for name, kind in self._kinds.items()}
             self._arrays["row"].append(np.zeros(1))
         except OSError as problem:
             shutil.rmtree(self._folder, ignore_errors=True)
@@ -77,7 +77,9 @@ class DatasetWriter:
         self._arrays["first"].append(np.array([self.positions]))
         for array in self._arrays.values():
             array.close()
-        manifest = {"format": FORMAT, **manifest, "games": games, "positions": self.positions, "nonzeros": nonzeros,
+        wide = self._arrays["count"].dtype == WIDE["count"]
+        manifest = {**manifest, "format": FORMAT, "wide": wide, "games": games, "positions": self.positions, "nonzeros": nonzeros,
+                    "optional": [name for name in OPTIONAL if name in self._arrays],
                     "checks": {name: array.checks for name, array in self._arrays.items()}}
         (self._folder / MANIFEST).write_text(json.dumps(manifest, indent=1) + "\n", encoding="utf-8")
         replace_folder(self._folder, self.target)

@@ -11,7 +11,6 @@ import numpy as np
 from tuner.datasets.dataset import Dataset
 from tuner.datasets.ranges import ranges_of, whole_games
 from tuner.objectives.base import Objective
-from tuner.parameters.layout import shares_of
 
 SMALL = 48 << 20  # bytes of nonzeros below which a dataset stays in memory
 
@@ -34,8 +33,9 @@ class Model:
         return len(self.free)
 
     @property
-    def phases(self) -> int:
-        return self.data.phases
+    def codes(self) -> int:
+        """Values that `phase` can have: rows of tables."""
+        return self.data.codes
 
     @cached_property
     def ranges(self) -> np.ndarray:
@@ -49,8 +49,13 @@ class Model:
 
     @cached_property
     def shares(self) -> np.ndarray:
-        """Share (stages, phases + 1) of each stage in a position of each phase."""
-        return shares_of(np.arange(self.phases + 1), self.phases, self.stages)
+        """Share (stages, codes) of each stage in a position for each value of `phase`, with its scale."""
+        return self.data.shares(self.stages)
+
+    @cached_property
+    def unscaled(self) -> np.ndarray:
+        """Share (stages, codes) of each stage in intercept and width of a draw."""
+        return self.data.shares(self.stages, scaled=False)
 
     @cached_property
     def groups(self) -> tuple[np.ndarray, np.ndarray]:
@@ -71,16 +76,31 @@ class Model:
     def arrays(self) -> tuple[np.ndarray, ...]:
         """The dataset's arrays in the order in which kernels take them."""
         data = self.data
-        return data.index, data.count, data.row, data.phase, data.outcome, data.weight
+        return data.index, data.count, data.row, data.phase, data.outcome, data.weight, data.rest
 
     def table(self, weights: np.ndarray) -> np.ndarray:
-        """Return the weights (phases + 1, columns + 1 or 2) of each phase."""
-        return np.ascontiguousarray(self.shares.T @ weights)
+        """Return the weights (codes, columns + 1 or 2) for each value of `phase`."""
+        if not self.data.scaled:
+            return np.ascontiguousarray(self.shares.T @ weights)
+        columns = self.data.columns
+        return np.hstack([self.shares.T @ weights[:, :columns], self.unscaled.T @ weights[:, columns:]])
+
+    def by_stage(self, sums: np.ndarray) -> np.ndarray:
+        """Return sums (stages, columns + 1 or 2) from sums for each value of `phase`, in the shape of `table`."""
+        if not self.data.scaled:
+            return self.shares @ sums
+        columns = self.data.columns
+        return np.hstack([self.shares @ sums[:, :columns], self.unscaled @ sums[:, columns:]])
+
+    def factors(self, stage: int, code: int, width: int) -> np.ndarray:
+        """Return the share (width,) of a stage in each column, intercept and width of a draw included."""
+        columns = self.data.columns
+        return np.repeat([self.shares[stage, code], self.unscaled[stage, code]], [columns, width - columns])
 
     @property
     def nonzero_bytes(self) -> int:
         """Bytes of the nonzeros, most of a dataset."""
-        return 3 * len(self.data.index)
+        return (2 + self.data.count.itemsize) * len(self.data.index)
 
     def release(self) -> None:
         """Release the memory of pages read, if the dataset is large."""

@@ -71,10 +71,6 @@ class Problem:
         return len(self.start)
 
     @property
-    def phases(self) -> int:
-        return self.data.phases
-
-    @property
     def ranges(self) -> np.ndarray:
         """Ranges (m, 2) of its positions; adjacent games are joined."""
         return self.model.ranges
@@ -89,7 +85,7 @@ class Problem:
 
     @property
     def shares(self) -> np.ndarray:
-        """Share (stages, phases + 1) of each stage in a position of each phase."""
+        """Share (stages, codes) of each stage in a position for each value of `phase`."""
         return self.model.shares
 
     def on(self, games: np.ndarray) -> Problem:
@@ -145,7 +141,7 @@ class Problem:
     @cached_property
     def use(self) -> tuple[np.ndarray, np.ndarray]:
         """The result of `use_of` for the positions of the problem."""
-        return use_of(self.data, self.ranges, self.phases, self.device.workers)
+        return use_of(self.data, self.ranges, self.device.workers)
 
     def evaluations(self, weights: np.ndarray, ranges: np.ndarray) -> np.ndarray:
         """Return the evaluations (n,) of the positions of some ranges in centipawns, first player's view."""

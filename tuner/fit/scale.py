@@ -36,9 +36,10 @@ def fit_scale(problem: Problem) -> Scale | None:
     evaluation = problem.evaluations(problem.start, ranges)
     outcome, phase = (np.concatenate([array[low:high] for low, high in ranges]) for array in (
         problem.data.outcome, problem.data.phase))
+    phase = problem.data.phase_scale[phase, 0].astype(np.int64)
     problem.model.release()
     outcome, game = outcome.astype(np.float64), np.repeat(np.arange(len(games)), ranges[:, 1] - ranges[:, 0])
-    left_out = _dead_phases(evaluation, outcome, phase, game, problem.phases)
+    left_out = _dead_phases(evaluation, outcome, phase, game, problem.data.phases)
     kept = ~np.isin(phase, left_out)
     if 2 * kept.sum() < len(kept):  # too many to be a few endings
         left_out, kept = [], np.ones(len(kept), np.bool_)

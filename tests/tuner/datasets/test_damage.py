@@ -20,7 +20,7 @@ from tuner.datasets.reader import open_dataset
 
 
 @pytest.mark.parametrize(("changes", "said"), [
-    ({"format": 2}, "dataset format 2, expected 1; build it again"), ({"format": None}, "dataset format None, expected 1"),
+    ({"format": 3}, "dataset format 3, expected 2; build it again"), ({"format": None}, "dataset format None, expected 2"),
     ({"games": None}, "games is missing"), ({"positions": "many"}, "positions is damaged"), ({"games": 0}, "games is damaged"),
     ({"positions": -5}, "positions is damaged"), ({"nonzeros": 1.5}, "nonzeros is damaged"),
     ({"positions": 10**9}, "entries, expected"), ({"nonzeros": 1}, "entries, expected 1;"), ({"games": 29}, "expected 30;"),
@@ -39,7 +39,7 @@ def test_a_manifest_that_lacks_something_or_contradicts_the_arrays_is_refused(co
 @pytest.mark.parametrize("text", ["", "{", "[]", "null", "3", '"text"', "[" * 100_000, "\xff", "{}"])
 def test_an_invalid_manifest_is_refused(copy, text):
     (copy / MANIFEST).write_bytes(text.encode("latin-1"))
-    assert ("dataset format None, expected 1" if text == "{}" else "damaged") in refused(copy)
+    assert ("dataset format None, expected 2" if text == "{}" else "damaged") in refused(copy)
 
 
 def test_a_folder_without_manifest_is_not_a_dataset(copy, tmp_path):

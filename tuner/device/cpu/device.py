@@ -11,8 +11,9 @@ from tuner.datasets.ranges import ahead
 from tuner.datasets.rows import Rows
 from tuner.device.base import TemporalPasses
 from tuner.device.cpu import kernels
-from tuner.device.cpu.sums import evaluations, over_games, position_terms, score_products, second_moments, watched
+from tuner.device.cpu.sums import evaluations, over_games, position_terms, score_products, second_moments
 from tuner.device.cpu.temporal import CpuTemporal
+from tuner.device.cpu.watched import watched
 from tuner.device.model import Model
 from tuner.objectives.temporal import TemporalData
 from tuner.parallel import in_order
@@ -30,7 +31,7 @@ class Cpu:
 
     def loss_gradient(self, model: Model, weights: np.ndarray, ranges: np.ndarray) -> tuple[float, np.ndarray]:
         """See `Device`."""
-        table, shape = model.table(weights), (model.phases + 1, weights.shape[1])
+        table, shape = model.table(weights), (model.codes, weights.shape[1])
         loss, per_phase, address = 0.0, np.zeros(shape), model.objective.block.address()
 
         def work(piece: np.ndarray) -> tuple[float, np.ndarray]:
@@ -40,7 +41,7 @@ class Cpu:
         for some, part in watched(in_order(work, ahead(model.data, ranges), self.workers), model, ranges):
             loss += some
             per_phase += part
-        return loss, model.shares @ per_phase
+        return loss, model.by_stage(per_phase)
 
     def gauss_newton(self, model: Model, weights: np.ndarray, ranges: np.ndarray) -> np.ndarray:
         """See `Device`."""
@@ -77,7 +78,8 @@ class Cpu:
         """See `Device`."""
         n = len(rows.phase)
         out, nothing = np.empty(n), np.zeros(n, np.float32)  # outcomes and weights are not used
-        kernels.evaluations(rows.index, rows.count, rows.row - rows.row[0], rows.phase, nothing, nothing, table,
+        rest = nothing[:0] if rows.rest is None else rows.rest
+        kernels.evaluations(rows.index, rows.count, rows.row - rows.row[0], rows.phase, nothing, nothing, rest, table,
                             np.array([[0, n]]), out)
         return out
 

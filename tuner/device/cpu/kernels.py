@@ -6,6 +6,9 @@ distributes them over the stages at the end. Column `columns` is the intercept: 
 not part of the evaluation. One more column, if present, is the width of a draw (see `tuner.objectives.ordered`), with
 coefficient 1 in every position.
 
+If the last stage of a position is scaled, `phase` is an index of pairs of phase and scale (see `tuner.datasets.format`), and a
+table has a row for each. `rest` (n,), if it is not empty, is a part of the evaluations that is not tuned.
+
 `ranges` (m, 2) int64 are the positions to visit. Passes read one row of the sparse matrix at a time and make no dense copy.
 """
 
@@ -16,13 +19,12 @@ from numba.core import types
 
 from games import jit
 from tuner.datasets.array_types import (
-    count_type,
+    KINDS,
     cube_type,
     index_type,
     matrix_type,
     order_type,
     outcome_type,
-    phase_type,
     ranges_type,
     row_type,
     vector_type,
@@ -34,11 +36,11 @@ from tuner.unit import entry, inner
 ZERO, ONE, TWO, THREE, FOUR = (np.uint64(n) for n in range(5))
 
 
-@jit.intrinsic(types.int64, (types.boolean, types.int64),
-               lambda builder, values: builder.select(values[0], values[1], values[1].type(0)))
+@jit.intrinsic(types.float64, (types.boolean, types.float64),
+               lambda builder, values: builder.select(values[0], values[1], values[1].type(0.0)))
 def when(condition, number):
     """Return the number if the condition holds, else zero."""
-    return number if condition else 0
+    return number if condition else 0.0
 
 
 call_objective = jit.address_call(types.float64, SIGNATURE.args)
@@ -51,16 +53,19 @@ def numbers_at(array):
     return array
 
 
-@inner(types.void(index_type, count_type, row_type, phase_type, outcome_type, outcome_type, matrix_type, types.int64,
-                  types.int64, types.int64, vector_type, vector_type, vector_type))
-def _forward(index, count, row, phase, outcome, weight, table, last, begin, n, evaluation, outcomes, weights):
+@inner(*(types.void(index_type, count, row_type, phase, outcome_type, outcome_type, outcome_type, matrix_type, types.int64,
+                    types.int64, types.int64, vector_type, vector_type, vector_type) for count, phase in KINDS))
+def _forward(index, count, row, phase, outcome, weight, rest, table, last, begin, n, evaluation, outcomes, weights):
     """Compute evaluations, with the intercept in column `last`, and copy outcomes and weights of n positions from `begin` on."""
+    with_rest = len(rest) > 0
     for i in range(n):
         position = begin + i
         line = table[phase[position]]
         # four sums: a single one would wait for each addition before starting the next
         k, end = np.uint64(row[position]), np.uint64(row[position + 1])
         a, b, c, d = line[last], 0.0, 0.0, 0.0
+        if with_rest:
+            a += rest[position]
         while k + FOUR <= end:
             a += line[index[k]] * count[k]
             b += line[index[k + ONE]] * count[k + ONE]
@@ -71,10 +76,9 @@ def _forward(index, count, row, phase, outcome, weight, table, last, begin, n, e
         # on their number more often than not
         left = end - k
         if k + THREE <= np.uint64(len(index)):
-            x, y, z = np.int64(count[k]), np.int64(count[k + ONE]), np.int64(count[k + TWO])
-            a += line[index[k]] * np.float64(when(left > ZERO, x))
-            b += line[index[k + ONE]] * np.float64(when(left > ONE, y))
-            c += line[index[k + TWO]] * np.float64(when(left > TWO, z))
+            a += line[index[k]] * when(left > ZERO, np.float64(count[k]))
+            b += line[index[k + ONE]] * when(left > ONE, np.float64(count[k + ONE]))
+            c += line[index[k + TWO]] * when(left > TWO, np.float64(count[k + TWO]))
         else:
             while k < end:
                 a += line[index[k]] * count[k]
@@ -84,7 +88,8 @@ def _forward(index, count, row, phase, outcome, weight, table, last, begin, n, e
         weights[i] = weight[position]
 
 
-@inner(types.void(index_type, count_type, types.uint64, types.uint64, types.float64, vector_type), forceinline=True)
+@inner(*(types.void(index_type, count, types.uint64, types.uint64, types.float64, vector_type) for count, _ in KINDS),
+       forceinline=True)
 def _scatter(index, count, k, end, error, line):
     """Add error * count to the columns of nonzeros k:end; as in `_forward`, the last three without branches."""
     while k + FOUR <= end:
@@ -95,18 +100,17 @@ def _scatter(index, count, k, end, error, line):
         k += FOUR
     left = end - k
     if k + THREE <= np.uint64(len(index)):
-        x, y, z = np.int64(count[k]), np.int64(count[k + ONE]), np.int64(count[k + TWO])
-        line[index[k]] += error * np.float64(when(left > ZERO, x))
-        line[index[k + ONE]] += error * np.float64(when(left > ONE, y))
-        line[index[k + TWO]] += error * np.float64(when(left > TWO, z))
+        line[index[k]] += error * when(left > ZERO, np.float64(count[k]))
+        line[index[k + ONE]] += error * when(left > ONE, np.float64(count[k + ONE]))
+        line[index[k + TWO]] += error * when(left > TWO, np.float64(count[k + TWO]))
     else:
         while k < end:
             line[index[k]] += error * count[k]
             k += ONE
 
 
-@inner(types.float64(phase_type, matrix_type, types.int64, types.int64, types.int64, types.int64, types.float64, vector_type,
-                     vector_type, vector_type, matrix_type))
+@inner(*(types.float64(phase, matrix_type, types.int64, types.int64, types.int64, types.int64, types.float64, vector_type,
+                       vector_type, vector_type, matrix_type) for _, phase in KINDS))
 def _objective(phase, table, last, begin, n, objective, scale, evaluation, outcomes, weights, draw):
     """Return the sum of weight * loss of n positions and replace `evaluation` by residuals. The rows of `draw` (4, BLOCK) get
     the derivative by the width, then the second derivatives by evaluation, by both and by width; without widths only row 1."""
@@ -120,16 +124,16 @@ def _objective(phase, table, last, begin, n, objective, scale, evaluation, outco
                       numbers_at(weights), numbers_at(curvature), numbers_at(cross), numbers_at(bend))
 
 
-@entry(types.float64(index_type, count_type, row_type, phase_type, outcome_type, outcome_type, matrix_type, types.int64,
-                     ranges_type, types.int64, types.float64, matrix_type))
-def loss_gradient(index, count, row, phase, outcome, weight, table, last, ranges, objective, scale, gradient):
+@entry(*(types.float64(index_type, count, row_type, phase, outcome_type, outcome_type, outcome_type, matrix_type, types.int64,
+                       ranges_type, types.int64, types.float64, matrix_type) for count, phase in KINDS))
+def loss_gradient(index, count, row, phase, outcome, weight, rest, table, last, ranges, objective, scale, gradient):
     """Return the sum of weight * loss over the ranges; add the gradient per phase, in the shape of `table`, to `gradient`."""
     residual, outcomes, weights, draw = np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK), np.empty((4, BLOCK))
     loss, three = 0.0, table.shape[1] > last + 1
     for r in range(len(ranges)):
         for begin in range(ranges[r, 0], ranges[r, 1], BLOCK):
             n = min(BLOCK, ranges[r, 1] - begin)
-            _forward(index, count, row, phase, outcome, weight, table, last, begin, n, residual, outcomes, weights)
+            _forward(index, count, row, phase, outcome, weight, rest, table, last, begin, n, residual, outcomes, weights)
             loss += _objective(phase, table, last, begin, n, objective, scale, residual, outcomes, weights, draw)
             for i in range(n):
                 position = begin + i
@@ -142,9 +146,9 @@ def loss_gradient(index, count, row, phase, outcome, weight, table, last, ranges
     return loss
 
 
-@entry(types.float64(index_type, count_type, row_type, phase_type, outcome_type, outcome_type, matrix_type, types.int64,
-                     ranges_type, types.int64, types.float64, types.int64, matrix_type))
-def position_terms(index, count, row, phase, outcome, weight, table, last, ranges, objective, scale, base, terms):
+@entry(*(types.float64(index_type, count, row_type, phase, outcome_type, outcome_type, outcome_type, matrix_type, types.int64,
+                       ranges_type, types.int64, types.float64, types.int64, matrix_type) for count, phase in KINDS))
+def position_terms(index, count, row, phase, outcome, weight, rest, table, last, ranges, objective, scale, base, terms):
     """Return the sum of weight * loss; column i - base of `terms` gets the derivatives for position i: the residual, the
     curvature, and with widths the derivative by the width and the second derivatives by both and by the width."""
     residual, outcomes, weights, draw = np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK), np.empty((4, BLOCK))
@@ -152,7 +156,7 @@ def position_terms(index, count, row, phase, outcome, weight, table, last, range
     for r in range(len(ranges)):
         for begin in range(ranges[r, 0], ranges[r, 1], BLOCK):
             n = min(BLOCK, ranges[r, 1] - begin)
-            _forward(index, count, row, phase, outcome, weight, table, last, begin, n, residual, outcomes, weights)
+            _forward(index, count, row, phase, outcome, weight, rest, table, last, begin, n, residual, outcomes, weights)
             loss += _objective(phase, table, last, begin, n, objective, scale, residual, outcomes, weights, draw)
             for i in range(n):
                 place = begin + i - base
@@ -162,7 +166,8 @@ def position_terms(index, count, row, phase, outcome, weight, table, last, range
     return loss
 
 
-@entry(types.void(index_type, count_type, row_type, order_type, types.int64, matrix_type, types.int64, matrix_type))
+@entry(*(types.void(index_type, count, row_type, order_type, types.int64, matrix_type, types.int64, matrix_type)
+         for count, _ in KINDS))
 def gram(index, count, row, order, base, terms, last, matrix):
     """Add the sum of curvature * x x' over the positions base + order to `matrix` (columns, columns); with widths their
     second derivatives too. `terms` are those of `position_terms`.
@@ -192,41 +197,75 @@ def gram(index, count, row, order, base, terms, last, matrix):
             matrix[last + 1, last + 1] += terms[4, order[o]]
 
 
-@entry(types.void(index_type, count_type, row_type, phase_type, ranges_type, order_type, types.int64, matrix_type,
-                  types.int64, types.int64, cube_type))
-def range_scores(index, count, row, phase, ranges, place, base, terms, last, phases, scores):
+@entry(*(types.void(index_type, count, row_type, phase, ranges_type, order_type, types.int64, matrix_type, types.int64,
+                    matrix_type, matrix_type, cube_type) for count, phase in KINDS))
+def range_scores(index, count, row, phase, ranges, place, base, terms, last, shares, unscaled, scores):
     """Add the sum of residual * coefficients of each range r to scores[place[r]] of (n, stages, columns + 1 or 2). `terms`
-    are those of `position_terms`; without widths only the residuals are used.
-
-    Stage 0 gets the share phase / phases, stage 1 the rest; a single stage gets everything.
+    are those of `position_terms`; without widths only the residuals are used. Columns have `shares` (stages, codes), intercept
+    and width of a draw `unscaled`.
     """
     stages, three, residual = scores.shape[1], scores.shape[2] > last + 1, terms[0]
     for r in range(len(ranges)):
         for position in range(ranges[r, 0], ranges[r, 1]):
             error = residual[position - base]
             for stage in range(stages):
-                share = 1.0
-                if stages == 2:
-                    share = phase[position] / phases if stage == 0 else (phases - phase[position]) / phases
-                if share != 0.0:
+                share, whole = shares[stage, phase[position]], unscaled[stage, phase[position]]
+                if whole != 0.0:
                     line = scores[place[r], stage]
-                    line[last] += error * share
+                    line[last] += error * whole
                     if three:
-                        line[last + 1] += terms[2, position - base] * share
+                        line[last + 1] += terms[2, position - base] * whole
                     for k in range(np.uint64(row[position]), np.uint64(row[position + 1])):
                         line[index[k]] += error * share * count[k]
 
 
-@entry(types.void(index_type, count_type, row_type, phase_type, outcome_type, outcome_type, matrix_type, ranges_type,
-                  vector_type))
-def evaluations(index, count, row, phase, outcome, weight, table, ranges, out):
+@entry(*(types.void(index_type, count, row_type, phase, outcome_type, outcome_type, outcome_type, matrix_type, ranges_type,
+                    vector_type) for count, phase in KINDS))
+def evaluations(index, count, row, phase, outcome, weight, rest, table, ranges, out):
     """Write the evaluations of the positions of the ranges to `out`, one after the other."""
     values, outcomes, weights = np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK)
     done = 0
     for r in range(len(ranges)):
         for begin in range(ranges[r, 0], ranges[r, 1], BLOCK):
             n = min(BLOCK, ranges[r, 1] - begin)
-            _forward(index, count, row, phase, outcome, weight, table, table.shape[1] - 1, begin, n, values, outcomes, weights)
+            _forward(index, count, row, phase, outcome, weight, rest, table, table.shape[1] - 1, begin, n, values, outcomes,
+                     weights)
             for i in range(n):
                 out[done + i] = values[i]
             done += n
+
+
+@entry(*(types.void(index_type, count, row_type, phase, order_type, types.int64, matrix_type, types.int64, matrix_type,
+                    matrix_type, matrix_type) for count, phase in KINDS))
+def gram_of_stages(index, count, row, phase, order, base, terms, last, shares, unscaled, matrix):
+    """Like `gram`, for all stages at once: `matrix` is (d, d), stage after stage, and positions may be of any phase and scale. It
+    takes longer for each position, and needs no matrix of its own for each value of `phase`."""
+    stages, width, curvature = len(shares), matrix.shape[0] // len(shares), terms[1]
+    three = width > last + 1
+    places, values = np.empty(matrix.shape[0], np.uint64), np.empty(matrix.shape[0])
+    for o in range(len(order)):
+        position = base + order[o]
+        code = phase[position]
+        n = 0
+        for stage in range(stages):
+            share = shares[stage, code]
+            if share != 0.0:
+                for k in range(np.uint64(row[position]), np.uint64(row[position + 1])):
+                    places[n] = stage * width + np.int64(index[k])
+                    values[n] = share * np.float64(count[k])
+                    n += 1
+            places[n], values[n] = stage * width + last, unscaled[stage, code]
+            n += 1
+        for a in range(n):
+            line = matrix[places[a]]
+            product = curvature[order[o]] * values[a]
+            for b in range(a, n):
+                line[places[b]] += product * values[b]
+        if three:
+            for stage in range(stages):
+                whole = unscaled[stage, code]
+                for a in range(n):
+                    matrix[places[a], stage * width + last + 1] += terms[3, order[o]] * whole * values[a]
+                for other in range(stage, stages):
+                    both = whole * unscaled[other, code]
+                    matrix[stage * width + last + 1, other * width + last + 1] += terms[4, order[o]] * both

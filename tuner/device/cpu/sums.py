@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
 from tuner.datasets.ranges import BLOCK, ahead, prefetch, together, whole_games
 from tuner.device.cpu import kernels
 from tuner.device.cpu.products import assembled, order_of, products
+from tuner.device.cpu.scaled import scaled_moments
+from tuner.device.cpu.watched import watched
 from tuner.device.model import Model
 from tuner.parallel import in_order
 
@@ -20,16 +21,6 @@ LARGER = 4  # times the size of a piece, for matrices: each piece has its own su
 
 # from a piece of ranges to its first position and `tuner.device.cpu.kernels.position_terms` of the positions that it spans
 TermsOf = Callable[[np.ndarray], tuple[int, np.ndarray]]
-
-
-def watched(results: Iterator[Any], model: Model, ranges: np.ndarray, size: int = BLOCK) -> Iterator[Any]:
-    """Yield the results for the pieces, of some size, of ranges; after each, release memory and report progress."""
-    done, total = 0, int((ranges[:, 1] - ranges[:, 0]).sum())
-    for result in results:
-        yield result
-        model.release()
-        done = min(done + size, total)
-        model.progress(done, total)
 
 
 def score_products(model: Model, shape: tuple[int, int], terms_of: TermsOf, chosen: np.ndarray,
@@ -77,8 +68,8 @@ def add_scores(model: Model, terms_of: TermsOf, games: np.ndarray, place: np.nda
     data = model.data
     prefetch(data, games)
     base, terms = terms_of(games)
-    kernels.range_scores(data.index, data.count, data.row, data.phase, games, place, base, terms, data.columns, model.phases,
-                        scores)
+    kernels.range_scores(data.index, data.count, data.row, data.phase, games, place, base, terms, data.columns, model.shares,
+                        model.unscaled, scores)
     model.release()
 
 
@@ -113,6 +104,8 @@ def second_moments(model: Model, shape: tuple[int, int], terms_of: TermsOf,
     pairs = [(a, b) for a in range(stages) for b in range(a, stages)]
     sums = np.zeros((len(pairs), width, width))
     data = model.data
+    if data.scaled:
+        return scaled_moments(model, shape, terms_of, ranges, workers)
 
     def work(piece: np.ndarray) -> np.ndarray:
         found, scratch = np.zeros(sums.shape), np.empty((width, width))
@@ -120,7 +113,7 @@ def second_moments(model: Model, shape: tuple[int, int], terms_of: TermsOf,
         phase = data.phase[base:base + terms.shape[1]]
         order = np.argsort(phase, kind="stable")
         order = order[terms[1][order] != 0]
-        ends = np.searchsorted(phase[order], np.arange(model.phases + 2))
+        ends = np.searchsorted(phase[order], np.arange(model.codes + 1))
         for f in np.flatnonzero(np.diff(ends)):
             part = np.zeros((width, width))
             kernels.gram(data.index, data.count, data.row, order[ends[f]:ends[f + 1]], base, terms, data.columns, part)

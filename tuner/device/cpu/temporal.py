@@ -10,7 +10,8 @@ import numpy as np
 
 from tuner.datasets.ranges import BLOCK, prefetch, together
 from tuner.device.cpu import temporal_kernels
-from tuner.device.cpu.sums import add_scores, evaluated, score_products, second_moments, watched
+from tuner.device.cpu.sums import add_scores, evaluated, score_products, second_moments
+from tuner.device.cpu.watched import watched
 from tuner.device.model import Model
 from tuner.objectives.temporal import TemporalData
 from tuner.parallel import in_order
@@ -59,7 +60,7 @@ class CpuTemporal:
             end, part = base + len(values), np.zeros((size, size))
             curvature = np.where(slopes > 0, 2 * model.scale * values * slopes * c, 0.0) if exact else np.zeros(len(values))
             temporal_kernels.lambda_gram(data.index, data.count, data.row[base:end + 1], data.phase[base:end], piece - base,
-                                        slopes, self.extra.decay[base:end], curvature, model.phases, model.stages, part)
+                                        slopes, self.extra.decay[base:end], curvature, model.data.phases, model.stages, part)
             return part
 
         for part in watched(in_order(work, self._pieces(games, SMALLER), self.workers), model, games, SMALLER):

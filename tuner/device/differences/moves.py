@@ -9,7 +9,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from tuner.datasets.ranges import blocks, prefetch, together
-from tuner.device.cpu.sums import watched
+from tuner.device.cpu.watched import watched
 from tuner.device.model import Model
 from tuner.parallel import in_order
 

@@ -57,12 +57,13 @@ def arranged(library: Library, given: Rows, base: int, columns: int, first: int 
     index, count = arrays.empty(size, np.uint16), arrays.empty(size, np.int8)
     library.launch("arrange", -(-n // (THREADS // 32)), given.index, given.count, given.row, np.int64(base), origin, n,
                    max(1, columns), row, index, count)
-    return Chunk(first, first + n, Rows(index, count, row, given.phase[origin], given.outcome[origin], given.weight[origin]),
-                 origin, place)
+    rest = given.rest[origin] if len(given.rest) else arrays.zeros(n, np.float32)
+    at = Rows(index, count, row, given.phase[origin], given.outcome[origin], given.weight[origin], rest)
+    return Chunk(first, first + n, at, origin, place)
 
 
 def choose(library: Library, chunk: Chunk, ranges: np.ndarray, starts: np.ndarray, columns: int) -> Chosen:
-    """Return the positions of some ranges, which do not overlap; `starts` (phases + 2,) are the first entries of each phase."""
+    """Return the positions of some ranges, which do not overlap; `starts` (codes + 1,) are the first entries of each phase."""
     arrays = library.arrays
     low, high = np.clip(ranges, chunk.first, chunk.last).T - chunk.first
     low, high = low[low < high], high[low < high]

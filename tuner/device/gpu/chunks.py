@@ -40,6 +40,9 @@ class Chunks:
         """Replace the dataset; if only its weights differ, only they are read again."""
         if data is self.data:
             return
+        if data.wide:
+            raise InputError("--device gpu: these rows have counts that are not whole numbers from -128 to 127, or more than 256 "
+                             "pairs of phase and scale; choose --device cpu")
         if SHARED_BYTES * data.columns > self.library.shared:
             most = self.library.shared // SHARED_BYTES
             raise InputError(f"--device gpu: {data.columns:,} parameters, expected at most {most:,} on this GPU; "
@@ -55,20 +58,20 @@ class Chunks:
                 chunk.at = chunk.at._replace(weight=weight[chunk.origin])
         self.data, self.heaviest = data, float(data.weight.max(initial=1.0))
 
-    def with_positions(self, data: Dataset, phases: int, ranges: np.ndarray) -> Iterator[tuple[Chunk, Chosen]]:
+    def with_positions(self, data: Dataset, ranges: np.ndarray) -> Iterator[tuple[Chunk, Chosen]]:
         """Yield the chunks of a dataset that hold positions of some ranges, which do not overlap, and these positions."""
         self.hold(data)
         for chunk in self._chunks(data, ranges):
             if _touched(ranges, chunk.first, chunk.last):
-                yield chunk, self._choice(chunk, phases, ranges)
+                yield chunk, self._choice(chunk, ranges)
 
-    def _choice(self, chunk: Chunk, phases: int, ranges: np.ndarray) -> Chosen:
+    def _choice(self, chunk: Chunk, ranges: np.ndarray) -> Chosen:
         key = (id(ranges), chunk.first)  # the ranges are kept with the choice: no other array gets their id
         if key not in self._chosen:
             kept = sum(len(chosen.order) for _, chosen in self._chosen.values())
             while self._chosen and kept > KEPT * self.data.positions:
                 kept -= len(self._chosen.pop(next(iter(self._chosen)))[1].order)
-            counts = np.bincount(self.data.phase[chunk.first:chunk.last], minlength=phases + 1)
+            counts = np.bincount(self.data.phase[chunk.first:chunk.last], minlength=self.data.codes)
             starts = np.concatenate([[0], np.cumsum(counts)])
             self._chosen[key] = ranges, choose(self.library, chunk, ranges, starts, self.data.columns)
         return self._chosen[key][1]
@@ -114,7 +117,7 @@ class _Buffer:
     def __init__(self, library: Library, data: Dataset, whole: list[tuple[int, int]]) -> None:
         sizes = [max(len(part) for part in parts) for parts in zip(*(data.rows(a, b) for a, b in whole), strict=True)]
         kinds = [part.dtype for part in data.rows(*whole[0])]
-        self._host = [library.pinned(size, kind) for size, kind in zip(sizes, kinds, strict=True)]
+        self._host = [library.pinned(max(1, size), kind) for size, kind in zip(sizes, kinds, strict=True)]
         self._on_gpu = [library.arrays.empty(size, kind) for size, kind in zip(sizes, kinds, strict=True)]
 
     def filled(self, data: Dataset, a: int, b: int, stream: Any) -> Rows:

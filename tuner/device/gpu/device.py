@@ -49,13 +49,13 @@ class Gpu:
             n, largest = len(chosen.order), self._chunks.heaviest * model.objective.largest_residual * model.scale
             tile = (2.0**TILE_BITS - 1 - chosen.largest) / (chosen.largest * largest)  # each is rounded by less than one
             units = tuple(map(np.float64, (tile, _unit(1000 * n * largest), _unit(1000 * n * self._chunks.heaviest))))
-            library.launch("loss_gradient", len(chosen.tiles), *chunk.rows, chunk.at.outcome, chunk.at.weight, chosen.order,
-                           chosen.tiles, len(chosen.tiles), fixed, np.float64(step), constants, columns, table.shape[1],
-                           objective_number(model.objective), np.float64(model.scale), *units, sums, total,
+            library.launch("loss_gradient", len(chosen.tiles), *chunk.rows, chunk.at.outcome, chunk.at.weight, chunk.at.rest,
+                           chosen.order, chosen.tiles, len(chosen.tiles), fixed, np.float64(step), constants, columns,
+                           table.shape[1], objective_number(model.objective), np.float64(model.scale), *units, sums, total,
                            shared=SHARED_BYTES * columns)
             library.launch("fold", -(-sums.size // THREADS), sums, total, len(table), columns, table.shape[1], *units, gradient,
                            loss)
-        return float(arrays.asnumpy(loss)[0]), model.shares @ arrays.asnumpy(gradient)
+        return float(arrays.asnumpy(loss)[0]), model.by_stage(arrays.asnumpy(gradient))
 
     def gauss_newton(self, model: Model, weights: np.ndarray, ranges: np.ndarray) -> np.ndarray:
         """See `Device`."""
@@ -99,7 +99,8 @@ class Gpu:
         """See `Device`."""
         library = self._library
         nothing = np.zeros(len(rows.phase), np.float32)  # outcomes and weights are not used
-        given = Rows(*map(library.arrays.asarray, rows._replace(outcome=nothing, weight=nothing)))
+        rest = nothing if rows.rest is None else rows.rest
+        given = Rows(*map(library.arrays.asarray, rows._replace(outcome=nothing, weight=nothing, rest=rest)))
         chunk = arranged(library, given, int(rows.row[0]), table.shape[1] - 1)
         values, _ = self._sums.evaluated(chunk, chunk.place, table, table.shape[1] - 1)
         return library.arrays.asnumpy(values)

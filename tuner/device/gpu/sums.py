@@ -35,7 +35,7 @@ class Sums:
         """Yield the chunks of `Chunks.with_positions` and report progress."""
         done, total = 0, int((ranges[:, 1] - ranges[:, 0]).sum())
         model.progress(done, total)
-        for chunk, chosen in self.chunks.with_positions(model.data, model.phases, ranges):
+        for chunk, chosen in self.chunks.with_positions(model.data, ranges):
             yield chunk, chosen
             done += len(chosen.order)
             model.progress(done, total)
@@ -45,7 +45,7 @@ class Sums:
         """Return the sum (d, d) of curvature * x x' over ranges of positions, for weights of this shape. `terms_of` gives, for
         the chosen positions of a chunk, the curvatures; and for widths of draws their entry in x, and the remainder of the
         second derivative by the width."""
-        arrays, (stages, width) = self.library.arrays, shape
+        library, arrays, (stages, width) = self.library, self.library.arrays, shape
         pairs = [(a, b) for a in range(stages) for b in range(a, stages)]
         sums = arrays.zeros((len(pairs), width, width))
         most = max(1, ROWS_BYTES // (8 * width))
@@ -58,11 +58,15 @@ class Sums:
                 if model.objective.widths:
                     part[-1, -1] += rest[some].sum()
                 for pair, (a, b) in enumerate(pairs):
-                    if share := float(model.shares[a, phase] * model.shares[b, phase]):
+                    if model.data.scaled:
+                        factors = np.multiply.outer(model.factors(a, phase, width), model.factors(b, phase, width))
+                        sums[pair] += library.put(factors, np.float64) * part
+                    elif share := float(model.shares[a, phase] * model.shares[b, phase]):
                         sums[pair] += share * part
         matrix = np.empty((stages, width, stages, width))
         for (a, b), found in zip(pairs, arrays.asnumpy(sums), strict=True):
-            matrix[a, :, b, :] = matrix[b, :, a, :] = found
+            matrix[b, :, a, :] = found.T
+            matrix[a, :, b, :] = found
         return matrix.reshape(stages * width, stages * width)
 
     def scores(self, model: Model, shape: tuple[int, int], residuals: Residuals, columns: np.ndarray,
@@ -102,15 +106,16 @@ class Sums:
         rows = library.arrays.zeros((groups, shape[0] * shape[1]))
         library.launch("group_scores", -(-groups // WARPS), *chunk.rows, chunk.at.phase, chunk.place, library.put(low, np.int32),
                        library.put(high, np.int32), library.put(first, np.int32), groups, residual, drawn, model.data.columns,
-                       shape[1], library.put(model.shares, np.float64), model.phases, shape[0], rows)
+                       shape[1], library.put(model.shares, np.float64), library.put(model.unscaled, np.float64),
+                       model.codes, shape[0], rows)
         return rows
 
     def evaluated(self, chunk: Chunk, order: Any, table: np.ndarray, last: int) -> tuple[Any, Any]:
         """Return the evaluations, and widths of a draw, of some entries of a chunk, from the weights of each phase."""
         arrays, n, weights = self.library.arrays, len(order), self.library.put(table, np.float64)
         evaluation, drawn = arrays.empty(n), arrays.zeros(n)
-        self.library.launch("evaluate", -(-n // GROUPS), *chunk.rows, chunk.at.phase, order, n, weights, last, table.shape[1],
-                             evaluation, drawn)
+        self.library.launch("evaluate", -(-n // GROUPS), *chunk.rows, chunk.at.phase, chunk.at.rest, order, n, weights, last,
+                            table.shape[1], evaluation, drawn)
         return evaluation, drawn
 
     def rows(self, chunk: Chunk, order: Any, factor: Any, behind: Any, last: int, width: int) -> Any:

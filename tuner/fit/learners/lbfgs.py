@@ -21,11 +21,11 @@ def column_scale(problem: Problem) -> np.ndarray:
 
 
 def problem_phase_counts(problem: Problem) -> np.ndarray:
-    """Return the number of positions of each phase (phases + 1,)."""
-    counts = np.zeros(problem.phases + 1, np.int64)
+    """Return the number of positions of each phase (codes,)."""
+    counts = np.zeros(problem.data.codes, np.int64)
     for piece in blocks(problem.ranges):  # the phases of all positions, at eight bytes each, might not fit into memory
         for low, high in piece:
-            counts += np.bincount(problem.data.phase[low:high], minlength=problem.phases + 1)
+            counts += np.bincount(problem.data.phase[low:high], minlength=problem.data.codes)
         problem.model.release()
     return counts
 

@@ -4,20 +4,21 @@
 // first[g]..first[g + 1] of each group. Their positions t are low[game] to high[game] of the file, and place[t] of the chunk.
 extern "C" __global__ void group_scores(ROWS, const byte *phase, const int *place, const int *low, const int *high,
                                         const int *first, int groups, const double *residual, const double *drawn, int last,
-                                        int width, const double *shares, int phases, int stages, double *scores) {
+                                        int width, const double *shares, const double *unscaled, int codes, int stages,
+                                        double *scores) {
     int lane = threadIdx.x % LANES, warps = blockDim.x / LANES;
     for (int g = blockIdx.x * warps + threadIdx.x / LANES; g < groups; g += gridDim.x * warps) {
         for (int game = first[g]; game < first[g + 1]; game++) {
             for (int t = low[game]; t < high[game]; t++) {
                 int p = place[t];
                 for (int stage = 0; stage < stages; stage++) {
-                    double share = shares[stage * (phases + 1) + phase[p]], error = share * residual[p];
+                    double error = shares[stage * codes + phase[p]] * residual[p], whole_share = unscaled[stage * codes + phase[p]];
                     double *line = scores + ((whole)g * stages + stage) * width;
                     // a position has a column once, so no two lanes write to one address
                     for (whole k = (whole)row[p] * 8 + lane; k < (whole)row[p + 1] * 8; k += LANES)
                         if (count[k]) line[index[k]] += error * count[k];
-                    if (lane == 0) line[last] += error;
-                    if (lane == 0 && width > last + 1) line[last + 1] += share * drawn[p];
+                    if (lane == 0) line[last] += whole_share * residual[p];
+                    if (lane == 0 && width > last + 1) line[last + 1] += whole_share * drawn[p];
                 }
                 __syncwarp();
             }

@@ -39,10 +39,10 @@ extern "C" __global__ void largest_sum(ROWS, const int *order, const int *tiles,
 
 // Loss, and gradient (phases + 1, width) of each phase, of the positions in `order`. A tile (begin, end, phase) has at most
 // THREADS of them, of one phase; a warp takes 32 positions, four lanes each. `table` (phases + 1, columns) has the weights as
-// multiples of `step`, `constants` (phases + 1, 2) the intercept and the width of a draw. A residual is a multiple of
+// multiples of `step`, `constants` (phases + 1, 2) the intercept and the width of a draw. `rest` is the part of an evaluation that is not tuned. A residual is a multiple of
 // 1 / unit, chosen so that a tile's sums fit into 32 bits.
 extern "C" __global__ void __launch_bounds__(THREADS, 4)
-loss_gradient(ROWS, const float *outcome, const float *weight, const int *order, const int *tiles, int number, const int *table,
+loss_gradient(ROWS, const float *outcome, const float *weight, const float *rest, const int *order, const int *tiles, int number, const int *table,
               double step, const double *constants, int columns, int width, int objective, double scale, double unit,
               double drawn_unit, double loss_unit, whole *gradient, whole *loss) {
     extern __shared__ whole totals[];
@@ -64,7 +64,7 @@ loss_gradient(ROWS, const float *outcome, const float *weight, const int *order,
             __syncthreads();
         }
         int p = there ? order[place] : 0, low = there ? row[p] : 0, high = there ? row[p + 1] : 0;
-        float result = there ? outcome[p] : 0.0f, mass = there ? weight[p] : 0.0f;
+        float result = there ? outcome[p] : 0.0f, mass = there ? weight[p] : 0.0f, fixed = there ? rest[p] : 0.0f;
         int from[PARTS], to[PARTS];
         Eight begins[PARTS];  // loads in flight together
 #pragma unroll
@@ -82,7 +82,7 @@ loss_gradient(ROWS, const float *outcome, const float *weight, const int *order,
         }
         int residual = 0;
         if (there) {
-            Terms found = terms_of(objective, scale, evaluation * step + constants[2 * phase], constants[2 * phase + 1],
+            Terms found = terms_of(objective, scale, evaluation * step + constants[2 * phase] + fixed, constants[2 * phase + 1],
                                    result, mass);
             residual = __double2int_rn(found.residual * unit);
             residuals += residual;
@@ -133,7 +133,7 @@ extern "C" __global__ void fold(whole *sums, whole *total, int rows, int columns
 
 // Evaluations (n,) of positions order[0..n), and widths of a draw, from weights (phases + 1, width): column `last` has the
 // intercept, the next one the width.
-extern "C" __global__ void evaluate(ROWS, const byte *phase, const int *order, int n, const double *table, int last, int width,
+extern "C" __global__ void evaluate(ROWS, const byte *phase, const float *rest, const int *order, int n, const double *table, int last, int width,
                                     double *evaluation, double *drawn) {
     int part = threadIdx.x % PARTS, groups = blockDim.x / PARTS;
     for (int base = blockIdx.x * groups; base < n; base += gridDim.x * groups) {
@@ -148,7 +148,7 @@ extern "C" __global__ void evaluate(ROWS, const byte *phase, const int *order, i
         }
         for (int other = 1; other < PARTS; other *= 2) sum += __shfl_xor_sync(EVERYONE, sum, other);
         if (i < n && part == 0) {
-            evaluation[i] = sum + line[last];
+            evaluation[i] = sum + line[last] + rest[p];
             if (width > last + 1) drawn[i] = line[last + 1];
         }
     }
