@@ -92,7 +92,8 @@ def collect(games, starts, moves, recorded, chosen, begin, kind, contexts, skip_
     n, c = 0, contexts[0]
     for k in range(begin, len(chosen)):
         g = chosen[k]
-        plies, first = games[g, PLIES], games[g, FIRST_MOVE]
+        game = games[g]
+        plies, first = game[PLIES], game[FIRST_MOVE]
         if n + plies + 1 > len(out):
             return k
         p = load(starts[g])
@@ -103,7 +104,7 @@ def collect(games, starts, moves, recorded, chosen, begin, kind, contexts, skip_
                 opening = p.key
             if skip_start <= ply <= plies - skip_end:
                 store(c.stack[0], p)
-                scores[n] = score_at(games[g], recorded, ply)
+                scores[n] = score_at(game, recorded, ply)
                 n = take(kind, c, out, n)
             if ply < plies:
                 p = make(p, np.int64(moves[first + ply]))

@@ -20,7 +20,7 @@ CASES = {
     # the games; a line of its own tells of each bad game before
     "tune classic nowhere.pgn -o out.yaml": "nowhere.pgn: no such file",
     "tune classic good.pgn nowhere.pgn -o out.yaml": "nowhere.pgn: no such file",
-    "tune classic empty.pgn -o out.yaml": "empty.pgn: no games found; expected files of the kinds .pgn, .epd, .fen, .vf, .viriformat",
+    "tune classic empty.pgn -o out.yaml": "empty.pgn: no games found; expected files of the kinds .pgn, .epd, .fen, .vf, ",
     "tune classic words.pgn -o out.yaml": "words.pgn: no position left of 1 games (1 bad); expected decided games, or",
     "tune classic page.pgn -o out.yaml": "page.pgn: no position left of 1 games (1 bad); expected decided games",
     "tune classic binary.pgn -o out.yaml": "binary.pgn: no position left of ",

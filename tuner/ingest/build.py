@@ -22,6 +22,10 @@ from tuner.io.files import sha256_of
 from tuner.parameters.parameters import Parameters
 
 
+class NothingLeft(InputError):
+    """No position is left of the games that were read."""
+
+
 @dataclass(frozen=True)
 class BuildReport:
     """Totals over all files read, and the files with their hashes."""
@@ -114,7 +118,7 @@ def build(engine: Engine, sources: Sequence[str], target: Path, options: ReadOpt
     """Read games into a new dataset at `target`; return it with a report.
 
     `quiescence` are the parameters for quiet and resolved positions, None if positions are not filtered by quiescence.
-    `retarget` replaces outcomes or positions. InputError if no position is left.
+    `retarget` replaces outcomes or positions, or leaves some out. NothingLeft if no position is left.
     """
     options, packed = prepared(engine, options, quiescence)
     report, counter = ReadReport(), Counter(engine.composition, engine.layout.size)
@@ -140,7 +144,7 @@ def build(engine: Engine, sources: Sequence[str], target: Path, options: ReadOpt
                 progress(report)
             names.append({"file": Path(source).name, "sha256": sha256(source)})
         if writer.positions == 0:
-            raise InputError(_nothing_left(sources, report, engine.game.suffixes))
+            raise NothingLeft(_nothing_left(sources, report, engine.game.suffixes))
         del packed
         writer.finish({
             "program": f"evaltune {__version__}", "game": engine.game.name, "sources": names,
