@@ -33,8 +33,8 @@ from tuner.fit.regression import best_fit
 from tuner.fit.result import FitResult
 from tuner.fit.temporal import fit_temporal
 from tuner.ingest.build import count_positions
-from tuner.ingest.kept import Kept, Scores
-from tuner.ingest.search_targets import Leaves, Retarget
+from tuner.ingest.kept import Kept
+from tuner.ingest.search_targets import Leaves, Retarget, Searched
 from tuner.ingest.sources import dataset_of, require_learnable
 from tuner.io.files import LEARNED, replace_file, require_writable
 from tuner.io.progress import Display
@@ -112,7 +112,7 @@ def dry_run(start: str, sources: Sequence[str], options: TuneOptions, display: D
                            engine.game, parameters, sources)
         require_linear(engine, options)
         display.begin("reading")
-        read = _read(engine, sources, folder, options, None, display.note, display.reading, None, parameters)
+        read = _read(engine, sources, folder, options, None, display.note, display.reading, display.searched, parameters)
         _report_reading(read, engine, options, display, None)
         display.begin("computing errors")
         return {"method": method, **dry_run_findings(read.data, parameters, options.fitting())}
@@ -166,7 +166,7 @@ def _rounds(engine: Engine, parameters: Parameters, sources: Sequence[str], fold
             display.begin("searching" if first else "searching again", total)
         retarget = retarget_of(engine, searching, options, display.searched)
         read = _read(engine, sources, folder, options, retarget, note, _nothing if searches else display.reading,
-                     source_of(options, display.searched), searching)
+                     display.searched, searching)
         note = _nothing
         if first:
             summary = _report_reading(read, engine, options, display, method_line(options))
@@ -201,15 +201,15 @@ def _device(engine: Engine, read: Read, options: TuneOptions) -> Device:
 
 
 def _read(engine: Engine, sources: Sequence[str], folder: Path, options: TuneOptions, retarget: Retarget | None,
-          note: Callable[[str], None], progress: Callable[[ReadReport], None], scores: Scores | None,
-          start: Parameters) -> Read:
+          note: Callable[[str], None], progress: Callable[[ReadReport], None], searched: Searched, start: Parameters) -> Read:
     """Return the dataset of the sources, with a line about the games read."""
     again = options.gradient != "analytic"
-    kept = Kept(folder, retarget, engine.game.words if again else None, scores,
-                options.lambda_ == 1) if retarget or again or scores else None
-    with kept or contextlib.nullcontext():
-        data, report = dataset_of(engine, sources, folder, options.reading, quiescence_of(engine, options.quiescence), note,
-                                  progress, kept)
+    with source_of(engine.game, options, searched) as scores:
+        kept = Kept(folder, retarget, engine.game.words if again else None, scores,
+                    options.lambda_ == 1) if retarget or again or scores else None
+        with kept or contextlib.nullcontext():
+            data, report = dataset_of(engine, sources, folder, options.reading, quiescence_of(engine, options.quiescence), note,
+                                      progress, kept)
     other_targets = options.method in ("rootstrap", "scores")  # otherwise the outcomes are the results
     read = Read(data, report_line(report) if report else "", kept.results if other_targets else None, kept and kept.positions)
     if scores and kept:

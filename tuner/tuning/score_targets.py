@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
-from games.record import PositionBatch
-from games.search.searcher import Limits
+from games.record import Game
 from games.streams import InputError
 from tuner.datasets.array_files import ArrayWriter
 from tuner.datasets.dataset import Dataset
@@ -38,23 +39,19 @@ class ScoreTargets(NamedTuple):
     lines: list[str]
 
 
-def source_of(options: TuneOptions, searched: Searched) -> Scores | None:
-    """Return where the scores of positions come from, for resolved options; None if the method uses none. `searched` is called
-    for each position that a teacher searched."""
+@contextlib.contextmanager
+def source_of(game: Game, options: TuneOptions, searched: Searched) -> Iterator[Scores | None]:
+    """Yield where the scores of positions come from, for resolved options; None if the method uses none. A teacher ends after the
+    block; `searched` is called after each of its positions."""
     if options.targets != "scores":
-        return None
-    if options.teacher is None:
-        return recorded_scores
-    teacher = importlib.import_module("tuner.ingest.teacher").Teacher(
-        options.teacher, Limits(nodes=options.nodes or 0), options.workers, options.run and options.run.parent)
-
-    def scores(batch: PositionBatch) -> np.ndarray:
-        found = teacher.scores(batch)
-        for _ in range(len(found)):
-            searched()
-        return found
-
-    return scores
+        yield None
+    elif options.teacher is None:
+        yield recorded_scores
+    else:
+        limits = importlib.import_module("games.evaluators").SearchLimits(nodes=options.nodes)
+        teacher = importlib.import_module("tuner.ingest.teacher").Teacher
+        with teacher(game, options.teacher, limits, options.workers, searched=searched) as engine:
+            yield engine.scores
 
 
 def with_score_targets(data: Dataset, scores: np.ndarray, results: np.ndarray, unknown: int, parameters: Parameters,
