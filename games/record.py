@@ -6,7 +6,7 @@ import importlib
 import importlib.util
 import pkgutil
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 import numpy as np
@@ -64,7 +64,8 @@ class PositionBatch:
 
     `positions` (n, words) uint64; `outcomes` (n,) float32 in [-1, 1] for the first player; `first` (g,) int64, the index of the
     first position of each game; `identities` and `openings` (g,) uint64, hashes of each game and of its opening; `numbers` (g,)
-    int64, the number of each game within its file, from 1.
+    int64, the number of each game within its file, from 1. `scores` (n,) float32 are those of searches that the file records:
+    centipawns for the first player, infinite for forced wins, NaN where there is none; None: the format records no scores.
     """
 
     positions: np.ndarray
@@ -73,6 +74,18 @@ class PositionBatch:
     identities: np.ndarray
     openings: np.ndarray
     numbers: np.ndarray
+    scores: np.ndarray | None = None
+
+    @property
+    def recorded(self) -> np.ndarray:
+        """The recorded scores (n,) float32, NaN where there is none."""
+        return np.full(len(self.positions), np.nan, np.float32) if self.scores is None else self.scores
+
+    def only(self, keep: np.ndarray) -> PositionBatch:
+        """Return the positions that `keep` (n,) bool marks; games may be left with none."""
+        before = np.concatenate([[0], np.cumsum(keep)])
+        return replace(self, positions=self.positions[keep], outcomes=self.outcomes[keep], first=before[self.first],
+                       scores=None if self.scores is None else self.scores[keep])
 
 
 @dataclass(frozen=True)

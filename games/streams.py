@@ -81,18 +81,19 @@ def compression_of(name: str, start: bytes) -> str | None:
     return None
 
 
-def pieces(source: str | Path) -> Iterator[bytes]:
-    """Yield the decompressed bytes of a file, or of standard input for `-`, in pieces; UTF-16 text as UTF-8.
+def pieces(source: str | Path, text: bool = True) -> Iterator[bytes]:
+    """Yield the decompressed bytes of a file, or of standard input for `-`, in pieces; UTF-16 text as UTF-8, unless the bytes are
+    not `text`.
 
     Raises InputError for unreadable files and damaged archives.
     """
     name = str(source)
     try:
         if name == "-":
-            yield from _pieces("standard input", sys.stdin.buffer)
+            yield from _pieces("standard input", sys.stdin.buffer, text)
         else:
             with open(name, "rb") as stream:
-                yield from _pieces(name, stream)
+                yield from _pieces(name, stream, text)
     except FileNotFoundError:
         raise InputError(f"{name}: no such file") from None
     except OSError as problem:
@@ -125,16 +126,15 @@ def lines(source: str | Path) -> Iterator[bytes]:
         yield b"".join(begun)
 
 
-def _pieces(name: str, stream) -> Iterator[bytes]:
+def _pieces(name: str, stream, text: bool) -> Iterator[bytes]:
     first = stream.read(COMPRESSED_PIECE)
     if first.startswith(ZIP):
-        yield from _unzipped(name, stream)
+        yield from _unzipped(name, stream, text)
         return
     suffix = compression_of(name, first)
-    if suffix is None:
-        yield from _text(name, chain([first], iter(lambda: stream.read(PIECE), b"")))
-    else:
-        yield from _text(name, _decompressed(name, stream, first, suffix))
+    found = (chain([first], iter(lambda: stream.read(PIECE), b"")) if suffix is None
+             else _decompressed(name, stream, first, suffix))
+    yield from _text(name, found) if text else found
 
 
 def _text(name: str, stream: Iterator[bytes]) -> Iterator[bytes]:
@@ -152,7 +152,7 @@ def _text(name: str, stream: Iterator[bytes]) -> Iterator[bytes]:
     yield decoder.decode(b"", True).encode()
 
 
-def _unzipped(name: str, stream) -> Iterator[bytes]:
+def _unzipped(name: str, stream, text: bool) -> Iterator[bytes]:
     """Yield the files of a .zip, one after another. Its directory is at the end, so it must be seekable."""
     import zipfile
 
@@ -169,7 +169,8 @@ def _unzipped(name: str, stream) -> Iterator[bytes]:
                     raise InputError(f"{name}: {member.filename!r} in this zip archive is not stored or deflated; compress it "
                                      "again as usual")
                 with archive.open(member) as opened:
-                    yield from _member(f"{name}: {member.filename!r}", iter(lambda: opened.read(PIECE), b""))
+                    found = iter(lambda: opened.read(PIECE), b"")
+                    yield from _member(f"{name}: {member.filename!r}", found) if text else found
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as problem:
         raise InputError(f"{name}: corrupt zip archive ({problem}); download or compress it again") from None
 

@@ -5,7 +5,17 @@ from __future__ import annotations
 import numpy as np
 from numba.core import types
 
-from games.chess.game_row import FIRST_MOVE, PLIES, RESULT, moves_type, positions_type, row_type, rows_type
+from games.chess.game_row import (
+    FIRST_MOVE,
+    PLIES,
+    RESULT,
+    moves_type,
+    positions_type,
+    row_type,
+    rows_type,
+    score_at,
+    scores_type,
+)
 from games.chess.moves import make
 from games.chess.position import load, store
 from games.chess.search import SEARCH
@@ -53,33 +63,37 @@ def keep_new(keys, table, keep):
     return new
 
 
-@inner(types.int64(positions_type, types.int64, types.int64, types.int64, types.uint64))
-def _sample(out, begin, end, wanted, seed):
-    """Keep a random sample of `wanted` of out[begin:end], in order; returns the new end."""
+@inner(types.int64(positions_type, scores_type, types.int64, types.int64, types.int64, types.uint64))
+def _sample(out, scores, begin, end, wanted, seed):
+    """Keep a random sample of `wanted` of out[begin:end] and their scores, in order; returns the new end."""
     kept = begin
     for i in range(begin, end):
         seed = mix(seed)
         draw = np.float64(seed >> S11) * (1.0 / (1 << 53))
         if draw * (end - i) < wanted - (kept - begin):
             store(out[kept], load(out[i]))
+            scores[kept] = scores[i]
             kept += 1
     return kept
 
 
-@entry(types.int64(rows_type, positions_type, moves_type, types.Array(types.int64, 1, "C"), types.int64, types.int64,
-                   SEARCH.contexts_type, types.int64, types.int64, types.int64, keys_type, types.uint64, positions_type,
-                   types.Array(types.float32, 1, "C"), row_type, keys_type))
-def collect(games, starts, moves, chosen, begin, kind, contexts, skip_start, skip_end, per_game, identities, seed, out,
-            outcomes, ends, openings):
+@entry(types.int64(rows_type, positions_type, moves_type, scores_type, types.Array(types.int64, 1, "C"), types.int64,
+                   types.int64, SEARCH.contexts_type, types.int64, types.int64, types.int64, keys_type, types.uint64,
+                   positions_type, types.Array(types.float32, 1, "C"), scores_type, row_type, keys_type))
+def collect(games, starts, moves, recorded, chosen, begin, kind, contexts, skip_start, skip_end, per_game, identities, seed, out,
+            outcomes, scores, ends, openings):
     """Write the wanted positions of the games chosen[begin:] to `out` while a whole game fits.
 
-    The positions of the k-th game taken end at ends[k]; openings[k] is the key of its position after eight plies.
+    `recorded` are the scores of the parser, `scores` those of the positions in `out`; a resolved position keeps the score of the
+    position that it replaces. The positions of the k-th game taken end at ends[k]; openings[k] is the key of its position after
+    eight plies.
     Returns the index in `chosen` to continue with.
     """
     n, c = 0, contexts[0]
     for k in range(begin, len(chosen)):
         g = chosen[k]
-        plies, first = games[g, PLIES], games[g, FIRST_MOVE]
+        game = games[g]
+        plies, first = game[PLIES], game[FIRST_MOVE]
         if n + plies + 1 > len(out):
             return k
         p = load(starts[g])
@@ -90,11 +104,12 @@ def collect(games, starts, moves, chosen, begin, kind, contexts, skip_start, ski
                 opening = p.key
             if skip_start <= ply <= plies - skip_end:
                 store(c.stack[0], p)
+                scores[n] = score_at(game, recorded, ply)
                 n = take(kind, c, out, n)
             if ply < plies:
                 p = make(p, np.int64(moves[first + ply]))
         if per_game and n - game_begin > per_game:
-            n = _sample(out, game_begin, n, per_game, mix(identities[g] ^ seed))
+            n = _sample(out, scores, game_begin, n, per_game, mix(identities[g] ^ seed))
         for i in range(game_begin, n):
             outcomes[i] = games[g, RESULT]
         ends[k - begin] = n

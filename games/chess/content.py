@@ -1,24 +1,26 @@
-"""Detect the content of a file by its first lines: games in PGN, or labelled positions."""
+"""Detect the content of a file by its first bytes: games in PGN or viriformat, or labelled positions."""
 
 from __future__ import annotations
 
 import os
 import re
 
+from games.chess.packed_board import SIZE, begins_with_board
 from games.streams import UTF8_MARK, InputError, beginning, pieces, plain_name
 
 START = 1 << 14  # bytes at the start of a file that are examined
-GAMES, POSITIONS = "games", "positions"
-SUFFIXES = {".pgn": GAMES, ".epd": POSITIONS, ".fen": POSITIONS}
+GAMES, POSITIONS, PACKED_GAMES = "games", "positions", "packed games"
+SUFFIXES = {".pgn": GAMES, ".epd": POSITIONS, ".fen": POSITIONS, ".vf": PACKED_GAMES, ".viriformat": PACKED_GAMES}
 
 _POSITION = re.compile(rb"[pnbrqkPNBRQK1-8]{1,8}(/[pnbrqkPNBRQK1-8]{1,8}){7}\s+[wb]\s")
 _TAG = re.compile(rb'\[\s*\w+\s+"')
 _HEADER = re.compile(rb"(?:fen|epd|position)\s*[,;|\t]", re.IGNORECASE)
 RESULTS = ("result", "outcome", "wdl", "game_result")  # accepted names of the result column
+SCORE = "score"  # name of the column with scores
 
 
 def by_name(name: str) -> str | None:
-    """Detect the content by the file name: GAMES, POSITIONS, or None if the suffix is neither."""
+    """Detect the content by the file name: one of SUFFIXES, or None for other suffixes."""
     name = plain_name(name.lower())
     return next((kind for suffix, kind in SUFFIXES.items() if name.endswith(suffix)), None)
 
@@ -40,38 +42,46 @@ def of_start(start: bytes, name: str) -> str:
     return next(kinds, None) or by_name(name) or GAMES
 
 
-def _start(name: str) -> bytes:
+def _start(name: str, text: bool = True) -> bytes:
     """Read the start of a file; empty for unreadable files and pipes, which can be read only once."""
     if not os.path.isfile(name):
         return b""
     try:
-        return beginning(pieces(name), START)
+        return beginning(pieces(name, text), START if text else SIZE)
     except InputError:
         return b""
 
 
+def is_packed(name: str) -> bool:
+    """Whether a file holds PACKED_GAMES: by its suffix, or because it begins with a packed board."""
+    named = by_name(name)
+    return named == PACKED_GAMES or named is None and begins_with_board(_start(name, text=False))
+
+
 def of_file(name: str) -> str:
     """Detect the content of a file; of a pipe or folder by its name alone."""
-    return of_start(_start(name), name)
+    return PACKED_GAMES if is_packed(name) else of_start(_start(name), name)
 
 
 def holds_games(name: str) -> bool:
-    """Whether a file in a folder is to be read: by its suffix, or because its first line is a position or a tag."""
-    return by_name(name) is not None or any(_of_line(line) for line in _lines(_start(name))[:1])
+    """Whether a file in a folder is to be read: by its suffix, or because its first line is a position or a tag, or its first
+    bytes are a packed board."""
+    return by_name(name) is not None or is_packed(name) or any(_of_line(line) for line in _lines(_start(name))[:1])
 
 
-def result_column(name: str, start: bytes) -> int:
-    """Find the result column in the header line of a file; the position is column 0. Returns 0 if there is no header.
+def columns_of(name: str, start: bytes) -> tuple[int, int] | None:
+    """Find the columns of result and score in the header line of a file; the position is column 0, and so is a score column that
+    is not there. None if there is no header.
 
     InputError if the header does not name one result column.
     """
     line = next(iter(_lines(start)), b"")
     if not _HEADER.match(line):
-        return 0
+        return None
     separator = re.findall(rb"[,;|\t]", line)[0]
     columns = [column.strip().strip(b'"').lower().decode("utf-8", "replace") for column in line.split(separator)]
     found = [i for i, column in enumerate(columns) if column in RESULTS]
     if len(found) != 1 or (separator != b"," and columns not in (["fen", columns[-1]], ["fen", "score", columns[-1]])):
         raise InputError(f"{name}: columns {', '.join(columns)[:100]!r}; expected fen,result (or one of "
                          f"{', '.join(RESULTS[1:])} for the result), or lines without a header")
-    return found[0]
+    return found[0], columns.index(SCORE) if SCORE in columns else 0

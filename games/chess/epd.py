@@ -14,12 +14,13 @@ from numba.core import types
 
 from games.chess import faults
 from games.chess.collect import ALL, keep_new, keys_type, take
-from games.chess.content import START, result_column
+from games.chess.content import START, columns_of
 from games.chess.fen import bytes_type, parse_fen
-from games.chess.game_row import positions_type, row_type
+from games.chess.game_row import positions_type, row_type, scores_type
+from games.chess.label_scores import score_of
 from games.chess.labels import AMBIGUOUS, OPEN_GAME, UNKNOWN, hash_of, outcome_of, skip_blanks
 from games.chess.pgn import KINDS
-from games.chess.position import WORDS
+from games.chess.position import WORDS, black_to_move, load
 from games.chess.search import SEARCH
 from games.chess.tokens import NEWLINE, RETURN, line_end
 from games.chess.unit import entry
@@ -33,14 +34,15 @@ ROOM = 1 << 15
 HASH = ord("#")
 
 
-@entry(types.int64(bytes_type, types.boolean, positions_type, types.Array(types.float32, 1, "C"), keys_type, row_type,
-                   row_type, row_type, row_type, row_type, types.int64, SEARCH.contexts_type))
-def read_lines(text, final, positions, outcomes, games, fault, place, number, counts, name, kind, contexts):
+@entry(types.int64(bytes_type, types.boolean, positions_type, types.Array(types.float32, 1, "C"), scores_type, keys_type,
+                   row_type, row_type, row_type, row_type, row_type, types.int64, SEARCH.contexts_type))
+def read_lines(text, final, positions, outcomes, scores, games, fault, place, number, counts, name, kind, contexts):
     """Read lines while there is room; returns the index of the first unread byte.
 
-    Good positions go to `positions`, `outcomes` and `games` (a hash of the id, or of the line number); codes of faults to
-    `fault`, with their `place` (byte) and line `number`. `counts` holds the numbers of positions, faults, lines, undecided lines,
-    lines before this text, and lines with a position; then the result column, and 1 while the header line is still to come.
+    Good positions go to `positions`, `outcomes`, `scores` (NaN where there is none) and `games` (a hash of the id, or of the line
+    number); codes of faults to `fault`, with their `place` (byte) and line `number`. `counts` holds the numbers of positions,
+    faults, lines, undecided lines, lines before this text, and lines with a position; then the result column, 1 while the header
+    line is still to come, and the score column.
     `name` (2,) is scratch space for the place of an id.
     """
     i, n, bad, c = 0, 0, 0, contexts[0]
@@ -75,9 +77,11 @@ def read_lines(text, final, positions, outcomes, games, fault, place, number, co
         elif outcome == OPEN_GAME:
             counts[3] += 1
         else:
+            black = black_to_move(load(c.stack[0]))  # before it may be replaced by its leaf
             kept = take(kind, c, positions, n)
             if kept > n:
                 outcomes[n] = outcome
+                scores[n] = score_of(text, found, stop, counts[8], black)
                 games[n] = hash_of(text, name[0], name[1]) if name[0] else mix(np.uint64(counts[2] + counts[4]))
                 n = kept
     counts[0], counts[1] = n, bad
@@ -90,9 +94,9 @@ def read(source: str | Path, stream: Iterator[bytes], options: ReadOptions, repo
 
     Raises InputError for an unreadable file, and for the first bad line under `strict`.
     """
-    positions, outcomes = np.empty((ROOM, WORDS), np.uint64), np.empty(ROOM, np.float32)
+    positions, outcomes, scores = np.empty((ROOM, WORDS), np.uint64), *np.empty((2, ROOM), np.float32)
     games, fault, place, number = np.empty(ROOM, np.uint64), *np.empty((3, ROOM), np.int64)
-    counts, name, memory = np.zeros(8, np.int64), np.zeros(2, np.int64), Context(SEARCH.dtype, *(options.evaluation or ()))
+    counts, name, memory = np.zeros(9, np.int64), np.zeros(2, np.int64), Context(SEARCH.dtype, *(options.evaluation or ()))
     text_read, lines = np.zeros(0, np.uint8), 0
     kind = KINDS[options.positions]
     if kind != ALL and options.evaluation is None:
@@ -101,15 +105,15 @@ def read(source: str | Path, stream: Iterator[bytes], options: ReadOptions, repo
     last, games_here, wrong = None, 0, faults.Faults(report.faults, note)
     known = 0  # end of the last window with a position
     start = beginning(stream, START)
-    stream, column = chain([start], stream), result_column(str(source), start)
-    if column:
-        counts[6:] = column, 1
+    stream, columns = chain([start], stream), columns_of(str(source), start)
+    if columns is not None:
+        counts[6:] = columns[0], 1, columns[1]
 
     def parse(text: np.ndarray, final: bool) -> int:
         nonlocal text_read
         counts[:4], counts[4], counts[5] = 0, lines, 0
         text_read = text
-        return int(read_lines(text, final, positions, outcomes, games, fault, place, number, counts, name,
+        return int(read_lines(text, final, positions, outcomes, scores, games, fault, place, number, counts, name,
                               kind, memory.records))
 
     for at in windows(str(source), stream, parse):
@@ -143,5 +147,5 @@ def read(source: str | Path, stream: Iterator[bytes], options: ReadOptions, repo
         report.used += new_games
         last = names[-1]
         report.positions += len(names)
-        yield PositionBatch(positions[:n][keep], outcomes[:n][keep], first, names[first], names[first], numbers)
+        yield PositionBatch(positions[:n][keep], outcomes[:n][keep], first, names[first], names[first], numbers, scores[:n][keep])
     wrong.end(str(source), "more bad lines skipped")

@@ -11,7 +11,7 @@ MOST_NOTES = 1000  # faults of a file that are reported one by one; the others a
 
 (OK, FEN_PLACEMENT, FEN_SIDE, FEN_CASTLING, FEN_EN_PASSANT, FEN_KINGS, FEN_PAWNS, FEN_MATERIAL, FEN_CHECK, FEN_SHORT,
  TAG, VARIANT, NOT_A_MOVE, ILLEGAL, AMBIGUOUS, PROMOTION, NULL_MOVE, CLOSING, VARIATION, COMMENT, NO_RESULT, RESULTS,
- AFTER_RESULT, EPD_RESULT, EPD_AMBIGUOUS) = range(25)
+ AFTER_RESULT, EPD_RESULT, EPD_AMBIGUOUS, PACKED_BOARD, PACKED_RESULT, PACKED_MOVE, PACKED_END) = range(29)
 
 SENTENCES = {
     FEN_PLACEMENT: "the piece placement of the FEN is not eight ranks of eight squares",
@@ -38,6 +38,10 @@ SENTENCES = {
     AFTER_RESULT: "{token!r} follows the result",
     EPD_RESULT: 'no result: expected c9 "1-0", [0.5], FEN,0.5 or FEN | score | result',
     EPD_AMBIGUOUS: "ambiguous result: several numbers may be it; expected FEN [0.5], FEN,0.5 or FEN | score | result",
+    PACKED_BOARD: "the packed board is not a legal position",
+    PACKED_RESULT: "the result of the packed board is not 0, 1 or 2",
+    PACKED_MOVE: "the move at ply {ply} is not legal",
+    PACKED_END: "the file ends within a game",
 }
 
 

@@ -107,7 +107,7 @@ def _castling_rook(letter, king, rooks):
 
 
 @inner(types.boolean(position_type, types.uint64))
-def _possible_material(p, side):
+def possible_material(p, side):
     """Whether promoted pawns account for all pieces beyond the initial ones."""
     pawns = popcount(p.pawns & side)
     surplus = (max(popcount(p.knights & side) - 2, 0) + max(popcount(p.bishops & side) - 2, 0)
@@ -162,7 +162,7 @@ def parse_fen(text, i, end, words):
         return -faults.FEN_KINGS
     if p.pawns & (FILES_MASK | FILES_MASK << LAST_RANK_SHIFT):
         return -faults.FEN_PAWNS
-    if not (_possible_material(p, p.white) and _possible_material(p, p.black)):
+    if not (possible_material(p, p.white) and possible_material(p, p.black)):
         return -faults.FEN_MATERIAL
 
     rights = EMPTY

@@ -8,7 +8,7 @@ from itertools import chain
 
 import numpy as np
 
-from games.chess import content, epd, pgn
+from games.chess import content, epd, pgn, viriformat
 from games.chess.contest import CONTEST
 from games.chess.coordinates import move_name, move_named
 from games.chess.fen import LETTERS, fen, position
@@ -65,17 +65,19 @@ def draw(words: np.ndarray) -> str:
 
 def of_games(name: str) -> bool:
     """Whether a file contains games rather than labelled positions, by its first lines; for pipes, by the name."""
-    return content.of_file(str(name)) == content.GAMES
+    return content.of_file(str(name)) != content.POSITIONS
 
 
 def read(source: str, options: ReadOptions, report: ReadReport, note: Callable[[str], None]) -> Iterator[PositionBatch]:
-    """Read PGN or labelled positions, whichever the first lines of the file are.
+    """Read PGN, viriformat or labelled positions, whichever the first bytes of the file are.
 
     Default: the quiet positions of games from the ninth ply on, and all labelled positions, which are a selection already.
     """
-    stream = pieces(source)
+    packed = content.is_packed(str(source))
+    stream = pieces(source, text=not packed)
     start = beginning(stream, content.START)
-    reader, usual = (pgn, "quiet") if content.of_start(start, str(source)) == content.GAMES else (epd, "all")
+    reader, usual = ((viriformat, "quiet") if packed else (epd, "all")
+                     if content.of_start(start, str(source)) == content.POSITIONS else (pgn, "quiet"))
     options = replace(options, positions=usual if options.positions == "auto" else options.positions,
                       skip_start=OPENING_PLIES if options.skip_start is None else options.skip_start)
     yield from reader.read(source, chain([start], stream), options, report, note)

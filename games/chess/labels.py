@@ -33,7 +33,7 @@ def skip_blanks(text, i, end):
 
 
 @inner(types.int64(bytes_type, types.int64, types.int64, types.int64))
-def _find(text, i, end, letter):
+def find(text, i, end, letter):
     """Return the index of a letter in text[i:end], or end."""
     while i < end and text[i] != letter:
         i += 1
@@ -89,7 +89,7 @@ def _is_number(text, i, end):
 @inner(types.boolean(bytes_type, types.int64, types.int64))
 def _is_whole(text, i, end):
     """Whether text[i:end] is a whole number."""
-    return _is_number(text, i, end) and _find(text, i, end, DOT) == end
+    return _is_number(text, i, end) and find(text, i, end, DOT) == end
 
 
 @inner(types.float64(bytes_type, types.int64, types.int64))
@@ -129,10 +129,10 @@ def _both(one, other):
 @inner(types.float64(bytes_type, types.int64, types.int64))
 def _of_bars(text, i, stop):
     """Parse `| score | result` or `| result` at i; a number after a single bar is ambiguous."""
-    second = _find(text, i + 1, stop, BAR)
+    second = find(text, i + 1, stop, BAR)
     if second == stop:
         return AMBIGUOUS if _is_number(text, i + 1, stop) else _field(text, i + 1, stop)
-    if _find(text, second + 1, stop, BAR) < stop or not _is_number(text, i + 1, second):
+    if find(text, second + 1, stop, BAR) < stop or not _is_number(text, i + 1, second):
         return AMBIGUOUS
     return _field(text, second + 1, stop)
 
@@ -142,7 +142,7 @@ def _of_columns(text, i, stop, column):
     """Parse `,result` at i, or the column that the header names; whole numbers are ambiguous, they may be scores."""
     number = 1
     while True:
-        end = _find(text, i + 1, stop, COMMA)
+        end = find(text, i + 1, stop, COMMA)
         if number == column or (column == 0 and end == stop):
             return AMBIGUOUS if _is_whole(text, i + 1, end) else _field(text, i + 1, end)
         if end == stop:
@@ -180,7 +180,7 @@ def _of_words(text, k, stop, name):
             k += 1
             continue
         if letter == QUOTE or letter == OPEN:
-            close = _find(text, k + 1, stop, QUOTE if letter == QUOTE else CLOSE)
+            close = find(text, k + 1, stop, QUOTE if letter == QUOTE else CLOSE)
             if letter == OPEN or c9:
                 stated = _both(stated, _result(text, k + 1, close))
             elif _names_id(text, begin, k):
@@ -207,7 +207,7 @@ def _of_words(text, k, stop, name):
                     decimal = decimal or (number and not opcode)
         elif first:
             if behind and close == k + 1:
-                stated = _both(stated, _winner(text, k, _find(text, k, stop, SEMICOLON)))
+                stated = _both(stated, _winner(text, k, find(text, k, stop, SEMICOLON)))
             opcode = True
             c9 = close - k == 2 and letter == _C and text[k + 1] == _9
         first = False

@@ -10,11 +10,13 @@ import numpy as np
 from numba.core import types
 
 from games.chess import faults
+from games.chess.comment_scores import read_comment
 from games.chess.fen import bytes_type
 from games.chess.game_row import (
     BEGIN,
     FAULT,
     FIRST_MOVE,
+    FIRST_SCORE,
     HAS_TAGS,
     PLIES,
     RESULT,
@@ -24,9 +26,10 @@ from games.chess.game_row import (
     positions_type,
     row_type,
     rows_type,
+    scores_type,
 )
 from games.chess.moves import make
-from games.chess.position import leaves_king_hanging, load, words_type
+from games.chess.position import black_to_move, leaves_king_hanging, load, words_type
 from games.chess.san import read_san
 from games.chess.tags import MORE, read_tags
 from games.chess.tokens import (
@@ -90,8 +93,8 @@ def _skip_comment(text, i, end, final, game, ply):
     return suspect if suspect >= 0 else end
 
 
-@inner(types.int64(bytes_type, types.int64, types.int64, types.boolean, moves_type, row_type, words_type))
-def _read_movetext(text, i, end, final, moves, game, words):
+@inner(types.int64(bytes_type, types.int64, types.int64, types.boolean, moves_type, scores_type, row_type, words_type))
+def _read_movetext(text, i, end, final, moves, scores, game, words):
     """Read moves up to the result; returns the start of the next game, or MORE."""
     p = load(words)
     m = game[FIRST_MOVE]
@@ -165,9 +168,12 @@ def _read_movetext(text, i, end, final, moves, game, words):
             i = stop
             continue
         if kind == BRACE:
+            begin = i + 1
             i = _skip_comment(text, i, end, final, game, ply)
             if i == MORE:
                 return MORE
+            if depth == 0 and not finished and game[FAULT] == faults.OK:
+                read_comment(text, begin, i - 1, ply, black_to_move(p), game, scores)
             fresh = text[i - 1] != _CLOSE_BRACE
             continue
         if kind == SEMICOLON or (kind == PERCENT and fresh):
@@ -231,26 +237,27 @@ def _read_movetext(text, i, end, final, moves, game, words):
 
 
 @entry(types.int64(bytes_type, types.int64, types.int64, types.boolean, words_type, rows_type, positions_type, moves_type,
-                   row_type))
-def read_games(text, i, end, final, start, games, positions, moves, counts):
+                   scores_type, row_type))
+def read_games(text, i, end, final, start, games, positions, moves, scores, counts):
     """Read games from text[i:end] until the end of the text or of the room for games.
 
-    Writes a row of FIELDS per game to `games` (n, 13) int64, its start to `positions` (n, 10), and all moves to `moves`;
-    counts[0] is the number of games, counts[1] of moves. `start` is the initial position of chess. `final`: no text follows
+    Writes a row of FIELDS per game to `games` (n, 15) int64, its start to `positions` (n, 10), all moves to `moves`, and scores
+    in comments to `scores` (see `note_score`), which has room for one more per game than there are moves. counts[0] is the
+    number of games, counts[1] of moves. `start` is the initial position of chess. `final`: no text follows
     `end`. Returns the index to continue at.
     """
     n = counts[0]
     while n < len(games):
         game, words = games[n], positions[n]
         game[:] = 0
-        game[RESULT], game[TAG_RESULT], game[FIRST_MOVE] = UNDECIDED, NO_TAG, counts[1]
+        game[RESULT], game[TAG_RESULT], game[FIRST_MOVE], game[FIRST_SCORE] = UNDECIDED, NO_TAG, counts[1], counts[1] + n
         for k in range(len(start)):  # assigning a slice would compile the formatting of its error message
             words[k] = start[k]
         at = read_tags(text, i, end, final, game, words)
         if at == MORE or (at >= end and not game[HAS_TAGS]):
             return i if at == MORE else at
         game[BEGIN] = i
-        at = _read_movetext(text, at, end, final, moves, game, words)
+        at = _read_movetext(text, at, end, final, moves, scores, game, words)
         if at == MORE:
             return i
         counts[1] += game[PLIES]

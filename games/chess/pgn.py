@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -19,31 +18,38 @@ from games.chess.windows import LONGEST, windows
 from games.hashset import HashSet
 from games.record import PositionBatch, ReadOptions, ReadReport
 from games.search.context import Context
-from games.streams import InputError, pieces
+from games.streams import UTF8_MARK, InputError, pieces
 
 ROOM = 4096  # games parsed at a time
 KINDS = {"all": ALL, "quiet": QUIET, "resolve": RESOLVE}
 
 
 class ParsedGames:
-    """The games of one window of text: rows of FIELDS, starts (n, 10), and all their moves."""
+    """The games of one window of text: rows of FIELDS, starts (n, 10), and all their moves and recorded scores."""
+
+    mark = UTF8_MARK  # of the start of a file, skipped
 
     def __init__(self) -> None:
         self.rows = np.zeros((ROOM, len(FIELDS)), np.int64)
         self.starts = np.zeros((ROOM, WORDS), np.uint64)
-        self.moves = np.zeros(0, np.uint32)
+        self.moves, self.scores = np.zeros(0, np.uint32), np.zeros(0, np.float32)
         self.text = np.zeros(0, np.uint8)
         self.count = 0
 
+    def reserve(self, size: int) -> None:
+        """Reserve room for the moves and scores of a text of so many bytes."""
+        if len(self.moves) < size // 2 + 1:
+            self.moves = np.zeros(size // 2 + 1, np.uint32)
+            self.scores = np.empty(len(self.moves) + ROOM, np.float32)
+
     def parse(self, text: np.ndarray, final: bool) -> int:
         """Parse games from the start of a text; returns the number of bytes used."""
-        if len(self.moves) < len(text) // 2 + 1:
-            self.moves = np.zeros(len(text) // 2 + 1, np.uint32)
+        self.reserve(len(text))
         counts = np.zeros(2, np.int64)
-        used = read_games(text, 0, len(text), final, START, self.rows, self.starts, self.moves, counts)
+        used = read_games(text, 0, len(text), final, START, self.rows, self.starts, self.moves, self.scores,
+                          counts)
         self.count, self.text = int(counts[0]), text
         return int(used)
-
 
     def any_like_games(self) -> bool:
         """Whether any of the games has tags or legal moves, and is not just text that ends like a game."""
@@ -52,13 +58,15 @@ class ParsedGames:
         return bool((tags & (fault != faults.TAG) | (rows[:, PLIES] > 0) & (fault == faults.OK)).any())
 
 
-def parsed(source: str | Path, stream: Iterator[bytes] | None = None) -> Iterator[tuple[ParsedGames, int]]:
+def parsed(source: str | Path, stream: Iterator[bytes] | None = None,
+           found: ParsedGames | None = None) -> Iterator[tuple[ParsedGames, int]]:
     """Yield the games of a file, window by window, with the byte offset of the window; always the same object.
 
-    `stream`: the bytes of a file that is open already. InputError after LONGEST bytes without a game.
+    `stream`: the bytes of a file that is open already; `found`: the object, for another format than PGN. InputError after LONGEST
+    bytes without a game.
     """
-    found, last = ParsedGames(), 0  # end of the last window with a game
-    for place in windows(str(source), pieces(source) if stream is None else stream, found.parse):
+    found, last = found or ParsedGames(), 0  # end of the last window with a game
+    for place in windows(str(source), pieces(source) if stream is None else stream, found.parse, found.mark):
         if found.count:
             if found.any_like_games():
                 last = place + len(found.text)
@@ -130,16 +138,16 @@ class Collector:
         begin = 0
         while begin < len(chosen):
             out = np.empty((room, WORDS), np.uint64)
-            outcomes = np.empty(room, np.float32)
+            outcomes, scores = np.empty((2, room), np.float32)
             ends, openings = np.empty(len(chosen), np.int64), np.empty(len(chosen), np.uint64)
-            after = collect(found.rows, found.starts, found.moves, chosen, begin, KINDS[options.positions],
+            after = collect(found.rows, found.starts, found.moves, found.scores, chosen, begin, KINDS[options.positions],
                             self._memory.records, options.skip_start, options.skip_end, options.per_game, identities,
-                            np.uint64(options.seed), out, outcomes, ends, openings)
+                            np.uint64(options.seed), out, outcomes, scores, ends, openings)
             taken = after - begin
             ends, openings = ends[:taken], openings[:taken]
             n = int(ends[-1])
             batch = PositionBatch(out[:n], outcomes[:n], np.concatenate([[0], ends[:-1]]), identities[chosen[begin:after]],
-                                  openings, before + chosen[begin:after] + 1)
+                                  openings, before + chosen[begin:after] + 1, scores[:n])
             if options.duplicates == "positions":
                 batch = self._without_seen(batch)
             report.used += taken
@@ -153,5 +161,4 @@ class Collector:
         new = keep_new(keys, self._seen_positions.reserve(len(keys)), keep)
         self._seen_positions.used(new)
         self.report.duplicate_positions += len(keys) - new
-        before = np.concatenate([[0], np.cumsum(keep)])
-        return replace(batch, positions=batch.positions[keep], outcomes=batch.outcomes[keep], first=before[batch.first])
+        return batch.only(keep)

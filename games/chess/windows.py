@@ -13,8 +13,10 @@ WINDOW = 1 << 20
 LONGEST = 1 << 24
 
 
-def windows(name: str, stream: Iterator[bytes], parse: Callable[[np.ndarray, bool], int]) -> Iterator[int]:
-    """Feed a stream of bytes to `parse(text, final)`, which returns the number of bytes used.
+def windows(name: str, stream: Iterator[bytes], parse: Callable[[np.ndarray, bool], int],
+            mark: bytes = UTF8_MARK) -> Iterator[int]:
+    """Feed a stream of bytes to `parse(text, final)`, which returns the number of bytes used. A `mark` at
+    the start of the stream is skipped.
 
     Yields the byte offset of each window after it was parsed. A window begins with the unused bytes of the one before and is at
     least twice as long, so that no byte is parsed more than a few times, however long a game is. If the stream fails, the bytes
@@ -37,8 +39,8 @@ def windows(name: str, stream: Iterator[bytes], parse: Callable[[np.ndarray, boo
         held = b"".join(parts)
         if not begun and held:
             begun = True
-            if held.startswith(UTF8_MARK):
-                held, place = held[3:], place + 3
+            if held.startswith(mark):
+                held, place = held[len(mark):], place + len(mark)
         done = 0
         while True:
             used = parse(np.frombuffer(held, np.uint8)[done:], ended and problem is None)

@@ -20,7 +20,7 @@ CASES = {
     # the games; a line of its own tells of each bad game before
     "tune classic nowhere.pgn -o out.yaml": "nowhere.pgn: no such file",
     "tune classic good.pgn nowhere.pgn -o out.yaml": "nowhere.pgn: no such file",
-    "tune classic empty.pgn -o out.yaml": "empty.pgn: no games found; expected files of the kinds .pgn, .epd, .fen",
+    "tune classic empty.pgn -o out.yaml": "empty.pgn: no games found; expected files of the kinds .pgn, .epd, .fen, .vf, ",
     "tune classic words.pgn -o out.yaml": "words.pgn: no position left of 1 games (1 bad); expected decided games, or",
     "tune classic page.pgn -o out.yaml": "page.pgn: no position left of 1 games (1 bad); expected decided games",
     "tune classic binary.pgn -o out.yaml": "binary.pgn: no position left of ",
@@ -34,7 +34,7 @@ CASES = {
                                                      "leave out --strict",
     "tune classic good.pgn -o out.yaml --min-elo 4000": "good.pgn: no position left of 300 games (300 below the Elo wanted)",
     "tune classic good.pgn -o out.yaml --skip-start 900": "good.pgn: no position left of 300 games (all positions were filtered",
-    "tune classic hollow -o out.yaml": "hollow: holds no .pgn or .epd or .fen file and is not a dataset",
+    "tune classic hollow -o out.yaml": "hollow: holds no .pgn or .epd or .fen or .vf or .viriformat file and is not a dataset",
     "tune tictactoe/zero a.ttt -o out.yaml --positions quiet": "tictactoe has no 'quiet' positions; choose 'auto' or 'all'",
     "tune classic cut.pgn.gz -o out.yaml": "cut.pgn.gz: truncated gz archive: it ends at byte 30000 before its last block is",
     "tune classic cut.pgn.bz2 -o out.yaml": "cut.pgn.bz2: truncated bz2 archive: it ends at byte 30000",

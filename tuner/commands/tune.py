@@ -40,10 +40,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-o", "--output", metavar="OUT", help="parameter file to write")
     parser.add_argument("--dry-run", action="store_true", help="report what can be learned from these games, and fit nothing")
     parser.add_argument("--method", choices=Names("tuner.tuning.methods", "METHODS", "auto"), default="auto",
-                        help="logistic: regression of the results on the positions; rootstrap: towards the scores of searches of "
-                             "the positions; td: temporal differences between positions; td-leaf: between the leaves of "
-                             "searches; auto (default): rootstrap if there are games and an evaluation to search with, else "
-                             "logistic")
+                        help="logistic: regression of the results on the positions; scores: towards scores in the files; "
+                             "rootstrap: towards the scores of searches of the positions; td: temporal differences between "
+                             "positions; td-leaf: between the leaves of searches; auto (default): rootstrap if there are games "
+                             "and an evaluation to search with, else logistic")
+    parser.add_argument("--targets", choices=Names("tuner.tuning.methods", "TARGETS"),
+                        help="what positions are learned from: results of games (--method logistic), scores of searches that the "
+                             "files record (--method scores), or our own search (--method rootstrap)")
     parser.add_argument("--fixed", action="append", default=[], metavar="NAME",
                         help="keep parameters matching this name or glob constant; may be repeated")
     parser.add_argument("--only", action="append", default=[], metavar="NAME",
@@ -51,11 +54,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--run", metavar="DIR",
                         help="keep the dataset, the history and the settings in this folder, for `tuner report`")
     add_term_options(parser)
+    group = parser.add_argument_group("scores of other programs")
+    group.add_argument("--teacher", metavar="ENGINE",
+                       help="take scores from searches of this engine, such as uci:stockfish, in place of those in the files")
+    group.add_argument("--nodes", type=at_least_one, metavar="N", help="nodes per search of the teacher (default: 5000)")
+    group.add_argument("--max-difference", type=positive, metavar="CP",
+                       help="leave out positions whose score is more than CP centipawns from the static evaluation of the "
+                            "starting values")
     group = parser.add_argument_group("searches and temporal differences")
     group.add_argument("--depth", type=at_least_one, metavar="N", help="depth of the searches in plies (default: 4)")
     group.add_argument("--lambda", dest="lambda_", type=unit, metavar="L",
-                       help="weight of later positions of the game, per ply, from 0 to 1 (default: rootstrap 0, the search "
-                            "alone; td and td-leaf 0.7)")
+                       help="from 0 to 1. scores: weight of the result beside the score (default: 0); other methods: weight of "
+                            "later positions of the game, per ply (default: rootstrap 0, the search alone; td and td-leaf 0.7)")
     group.add_argument("--rounds", type=at_least_one, metavar="N",
                        help="search at most N times, each time with the weights learned so far, until values hardly change "
                             "(default: rootstrap 1, td-leaf 3)")
@@ -66,7 +76,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--prior", type=_prior, default="auto", metavar="SD",
                        help="prior width, the standard deviation of weights around their starting values: centipawns; none; cv "
                             "(one width, by cross-validation); or auto (default: for each list and term by empirical Bayes; for "
-                            "rootstrap 20)")
+                            "rootstrap and scores 20)")
     group.add_argument("--held-out", type=share, default=0.1, metavar="SHARE",
                        help="share of the games that is held out, by whole openings, to validate the result (default: 0.1)")
     group.add_argument("--bootstrap", type=count, default=0, metavar="N",
@@ -102,7 +112,8 @@ def run(arguments: argparse.Namespace) -> dict:
     options = TuneOptions(
             reading=read_options(arguments), quiescence=arguments.quiescence, terms=tuple(arguments.terms), step=arguments.step,
             method=arguments.method, depth=arguments.depth, lambda_=arguments.lambda_, workers=min(arguments.workers, 512),
-            per_game=arguments.per_game, rounds=arguments.rounds,
+            per_game=arguments.per_game, rounds=arguments.rounds, targets=arguments.targets, teacher=arguments.teacher,
+            nodes=arguments.nodes, max_difference=arguments.max_difference,
             loss=arguments.loss, learner=arguments.learner, gradient=gradient_named(arguments.gradient),
             learning_rate=arguments.learning_rate,
             iterations=arguments.iterations, batch=arguments.batch, held_out=arguments.held_out,

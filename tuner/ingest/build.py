@@ -22,6 +22,10 @@ from tuner.engine.loading import Evaluator
 from tuner.io.files import sha256_of
 
 
+class NothingLeft(InputError):
+    """No position is left of the games that were read."""
+
+
 @dataclass(frozen=True)
 class BuildReport:
     """Totals over all files read, and the files with their hashes."""
@@ -115,7 +119,7 @@ def build(engine: Engine, sources: Sequence[str], target: Path, options: ReadOpt
     """Read games into a new dataset at `target`; return it with a report.
 
     `quiescence` is the evaluation for quiet and resolved positions, None if positions are not filtered by quiescence.
-    `retarget` replaces outcomes or positions. InputError if no position is left.
+    `retarget` replaces outcomes or positions, or leaves some out. NothingLeft if no position is left.
     """
     options, packed = prepared(options, quiescence)
     report, counter = ReadReport(), Counter(engine.composition, engine.layout.size)
@@ -141,7 +145,7 @@ def build(engine: Engine, sources: Sequence[str], target: Path, options: ReadOpt
                 progress(report)
             names.append({"file": Path(source).name, "sha256": sha256(source)})
         if writer.positions == 0:
-            raise InputError(_nothing_left(sources, report, engine.game.suffixes))
+            raise NothingLeft(_nothing_left(sources, report, engine.game.suffixes))
         del packed
         writer.finish({
             "program": f"evaltune {__version__}", "game": engine.game.name, "sources": names,

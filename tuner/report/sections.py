@@ -15,7 +15,8 @@ from tuner.report.significance import CHANCE, HELD, NOISE, Significance, signifi
 from tuner.report.verdict import lost, reasons
 
 # names of the loss that a method minimises, on held-out games
-HELD_OUT = {"logistic": "Held-out loss", "rootstrap": "Held-out loss on search scores", "td": "Held-out TD loss",
+HELD_OUT = {"logistic": "Held-out loss", "rootstrap": "Held-out loss on search scores",
+            "scores": "Held-out loss on scores", "td": "Held-out TD loss",
             "td-leaf": "Held-out TD loss"}
 
 

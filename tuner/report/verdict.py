@@ -213,6 +213,9 @@ def reasons(run: LearningRun) -> list[str]:
     elif method == "rootstrap":
         lines.append(f"Searches of depth {short(result.get('depth'))} changed {whole(moved)} weights. Keep them closer to "
                      f"their start: {_narrower(prior, WIDTH / 2)}; or search deeper: --depth {_deeper(result.get('depth'))}.")
+    elif method == "scores":
+        lines.append(f"Scores of {whole(games)} games changed {whole(moved)} weights. Learn from our own searches (--targets "
+                     f"search), or with a narrower prior: {_narrower(prior, WIDTH / 2)}.")
     elif method:
         lines.append(f"Temporal differences of {whole(games)} games changed {whole(moved)} weights. Learn from searches "
                      f"(--method rootstrap), or with a narrower prior: {_narrower(prior, WIDTH)}.")

@@ -1,6 +1,7 @@
 """The methods of `tuner tune`: their defaults, the options that they use, and their targets.
 
     logistic    results of games
+    scores      scores of searches that the games record or that a teacher finds, see `tuner.ingest.recorded`
     rootstrap   the value that a search of each position finds, see `tuner.ingest.search_targets`
     td          temporal differences of the positions, see `tuner.fit.temporal`
     td-leaf     the same for the leaves of searches
@@ -35,6 +36,9 @@ from tuner.tuning.options import TuneOptions
 SEARCHED_PER_GAME = 50  # positions: few positions of many games give the most information per search
 SEARCH_TRUST = 20.0  # centipawns, prior around the weights that searched: 85 Elo on the bundled games; 60: 48, automatic: 61
 SEARCH_DEPTH = 4  # plies
+SCORE_TRUST = 20.0  # centipawns, prior around the starting weights
+SCORE_LAMBDA = 0.0
+TEACHER_NODES = 5000
 SOME = 50_000  # positions to estimate how far values moved
 
 
@@ -43,10 +47,12 @@ class Method:
     """The options that a method of `tuner tune` uses, among those that not all methods use.
 
     `lambda_` and `rounds` (of searching) are its defaults, None if it does not use them; `searches`: it searches positions;
-    `temporal`: it solves TD(lambda) rather than a regression; `positions` are those read by default.
+    `temporal`: it solves TD(lambda) rather than a regression; `targets` are those of --targets; `positions` are those read by
+    default.
     """
 
     learners: tuple[str, ...] = tuple(LEARNERS)
+    targets: str | None = None
     searches: bool = False
     temporal: bool = False
     lambda_: float | None = None
@@ -55,17 +61,21 @@ class Method:
 
 
 METHODS = {
-    "logistic": Method(),
-    "rootstrap": Method(searches=True, lambda_=0.0, rounds=1),
+    "logistic": Method(targets="results"),
+    "scores": Method(targets="scores", lambda_=SCORE_LAMBDA),
+    "rootstrap": Method(targets="search", searches=True, lambda_=0.0, rounds=1),
     "td": Method(tuple(TEMPORAL), temporal=True, lambda_=0.7),
     # leaves are quiet for any position
     "td-leaf": Method(tuple(TEMPORAL), searches=True, temporal=True, lambda_=0.7, rounds=3, positions="all"),
 }
+TARGETS = {method.targets: name for name, method in METHODS.items() if method.targets}
+PRIORS = {"rootstrap": SEARCH_TRUST, "scores": SCORE_TRUST}  # in place of "auto"
 
 
 def resolved(options: TuneOptions, game: Game, parameters: Parameters, sources: Sequence[str]) -> TuneOptions:
     """Return the options with every default filled in, see `TuneOptions`. InputError for an option that the method does not
     use, and for games that it cannot learn from."""
+    options = _named_by_targets(options)
     name = method_for(options, game, parameters, sources) if options.method == "auto" else options.method
     method = METHODS[name]
     for option, given, why in _unused(options, name, method, sources):
@@ -75,18 +85,32 @@ def resolved(options: TuneOptions, game: Game, parameters: Parameters, sources: 
     reading = options.reading
     if reading.positions == "auto":
         reading = replace(reading, positions=method.positions)
-    if name == "rootstrap" and options.per_game is None and not reading.per_game:
+    if (name == "rootstrap" or options.teacher) and options.per_game is None and not reading.per_game:
         reading = replace(reading, per_game=SEARCHED_PER_GAME)
     wanted = options.device == "auto" and options.gradient == "analytic"
     no_gpu = why_no_gpu() if wanted else None
     device = options.device if options.device != "auto" else "gpu" if wanted and no_gpu is None else "cpu"
     return replace(
-        options, method=name, reading=reading, per_game=reading.per_game or None, quiescence=options.quiescence or QUIESCENCE,
+        options, method=name, targets=method.targets, reading=reading, per_game=reading.per_game or None,
+        quiescence=options.quiescence or QUIESCENCE,
         depth=(options.depth or SEARCH_DEPTH) if method.searches else None,
         lambda_=method.lambda_ if options.lambda_ is None else options.lambda_, rounds=options.rounds or method.rounds,
         device=device, no_gpu=no_gpu, loss=options.loss or "cross-entropy",
         step=STEPS.get(options.gradient) if options.step is None else options.step,
-        prior=SEARCH_TRUST if name == "rootstrap" and options.prior == "auto" else options.prior)
+        prior=PRIORS.get(name, options.prior) if options.prior == "auto" else options.prior,
+        nodes=(options.nodes or TEACHER_NODES) if options.teacher else None)
+
+
+def _named_by_targets(options: TuneOptions) -> TuneOptions:
+    """Return the options with the method that --targets names. InputError if --method is another one."""
+    if options.targets is None:
+        return options
+    if options.targets not in TARGETS:
+        raise InputError(f"--targets {options.targets}: expected one of {', '.join(TARGETS)}")
+    method = TARGETS[options.targets]
+    if options.method not in ("auto", method):
+        raise InputError(f"--targets {options.targets}: has no use with --method {options.method}; leave one of them out")
+    return replace(options, method=method)
 
 
 def _unused(options: TuneOptions, name: str, method: Method, sources: Sequence[str]) -> Iterator[tuple[str, bool, str]]:
@@ -97,6 +121,11 @@ def _unused(options: TuneOptions, name: str, method: Method, sources: Sequence[s
     if not method.searches:
         yield f"--depth {options.depth}", options.depth is not None, f"{said} searches nothing"
         yield f"--rounds {options.rounds}", options.rounds is not None, f"{said} searches nothing"
+    if method.targets != "scores":
+        for option, given in (("--max-difference", options.max_difference), ("--teacher", options.teacher)):
+            yield f"{option} {given}", given is not None, f"{said} uses no scores of other programs"
+    if options.teacher is None:
+        yield f"--nodes {options.nodes}", options.nodes is not None, "there is no --teacher to search them"
     if method.lambda_ is None:
         yield f"--lambda {options.lambda_}", options.lambda_ is not None, f"{said} learns from results alone, which is lambda 1"
     if method.temporal:
@@ -157,6 +186,8 @@ def require_possible(options: TuneOptions, name: str, method: Method, game: Game
     if datasets and options.gradient != "analytic":
         raise InputError(f"{datasets[0]}: a dataset holds counts, not positions whose evaluation could be computed with moved "
                          "weights; name the games, or leave out --gradient")
+    if method.targets == "scores" and datasets:
+        raise InputError(f"{datasets[0]}: this dataset holds no scores; name the games, or learn with --targets results")
     if method.temporal:
         if datasets:
             raise InputError(f"{datasets[0]}: a dataset does not say which positions follow each other; name the games")

@@ -24,10 +24,14 @@ class TuneOptions:
     quiescence: str | None = None
     terms: tuple[str, ...] = ()
     method: str = "auto"
+    targets: str | None = None  # results, scores or search: another name of three methods
     depth: int | None = None
     per_game: int | None = None
     lambda_: float | None = None
     rounds: int | None = None
+    max_difference: float | None = None  # centipawns between score and static evaluation
+    teacher: str | None = None  # an engine whose searches are the scores
+    nodes: int | None = None  # of a search of the teacher
     workers: int = 1
     device: str = "auto"
     no_gpu: str | None = None  # why "auto" chose the CPU
@@ -54,7 +58,7 @@ class TuneOptions:
         learning = LearnerOptions(iterations=self.iterations, learning_rate=self.learning_rate, seed=self.seed)
         if self.batch is not None:
             learning = replace(learning, batch=self.batch)
-        # targets from searches are on the scale of the evaluation that searched
+        # targets from our searches are on the scale of the evaluation that searched
         return FitOptions(self.loss, self.learner, learning, self.held_out, self.prior, self.fixed, self.only,
-                          self.scale is None and self.method == "logistic", self.intercept, True, self.seed,
+                          self.scale is None and self.method in ("logistic", "scores"), self.intercept, True, self.seed,
                           device or device_named(self.device, self.workers))

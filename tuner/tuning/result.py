@@ -12,8 +12,11 @@ from tuner.datasets.dataset import Dataset
 from tuner.diagnostics.findings import advice, draws_of, evaluation_noise, held_out_change, held_out_results, ratios_of
 from tuner.fit.problem import Problem
 from tuner.fit.result import FitResult
+from tuner.ingest.recorded import ScoreScale
 from tuner.tuning.options import TuneOptions
 
+# methods whose targets are not the results: a name of the targets, and where they come from
+OTHER_TARGETS = {"rootstrap": ("search", "by the values that searches found"), "scores": ("scores", "by the targets from scores")}
 MATCH_DEPTH, MATCH_GAMES = 4, 400  # of the match that is suggested
 
 
@@ -30,9 +33,26 @@ def report_line(report: ReadReport) -> str:
     return text
 
 
+def method_line(options: TuneOptions) -> str:
+    """Return a line about the method and its targets, for resolved options."""
+    if options.method == "rootstrap":
+        return (f"rootstrap, lambda {options.lambda_:g}: learns from searches of the positions, depth {options.depth}; "
+                "--method logistic learns from the results alone")
+    if options.method == "scores":
+        source = f"searches of {options.teacher}, {options.nodes:,} nodes" if options.teacher else "the scores in these files"
+        part = ", blended with the results" if options.lambda_ else ""
+        return (f"scores, lambda {options.lambda_:g}: learns from {source}{part}; "
+                "--targets search learns from our own searches, --targets results from the results alone")
+    if options.method == "logistic":
+        return "logistic: learns from the results alone"
+    searched = f", at the leaves of searches of depth {options.depth}" if options.depth else ""
+    return f"{options.method}, lambda {options.lambda_:g}: learns from temporal differences{searched}"
+
+
 def describe(start: str, output: Path, data: Dataset, options: TuneOptions, result: FitResult, game: Game,
-             on_results: tuple[Problem, Problem | None] | None, command: str) -> dict:
-    """Return a fit as plain data, for the parameter file and for --json; options are resolved."""
+             on_results: tuple[Problem, Problem | None] | None, command: str, score_scale: ScoreScale | None = None) -> dict:
+    """Return a fit as plain data, for the parameter file and for --json; options are resolved, `score_scale` is that of the
+    scores learned from."""
 
     def known(value: float) -> float | None:
         return None if math.isnan(value) else round(value, 7)
@@ -40,7 +60,9 @@ def describe(start: str, output: Path, data: Dataset, options: TuneOptions, resu
     on_own = held_out_change(result)
     change = held_out_results(result, on_results) if on_results else on_own
     noise = evaluation_noise(result) if options.gradient == "analytic" else None
-    used = {"depth": options.depth, "lambda": options.lambda_, "gradient": options.gradient, "step": options.step}
+    used = {"targets": options.targets, "teacher": options.teacher, "nodes": options.nodes, "depth": options.depth,
+            "lambda": options.lambda_, "max_difference": options.max_difference,
+            "score_scale": score_scale and round(score_scale.value, 8), "gradient": options.gradient, "step": options.step}
     return {
         "command": command, "version": __version__, "seed": options.seed, "start": str(start),
         "output": str(output), **({"run": str(options.run)} if options.run else {}),
@@ -86,12 +108,12 @@ def found_lines(result: dict) -> list[str]:
     """Return losses, values and advice as lines of text."""
     lines = []
     own, results = result["held_out_change"], result["held_out_results"]
-    searched = result["method"] == "rootstrap"
+    other, how = OTHER_TARGETS.get(result["method"], ("", ""))
     if results:
-        loss = "log loss of their results" if searched else result["loss"]
+        loss = "log loss of their results" if other else result["loss"]
         lines.append(f"results   {_changed(results)}  ({results['games']:,} held-out games of other openings, {loss})")
-    if own and searched:
-        lines.append(f"search    {_changed(own)}  (the same positions, by the values that searches found)")
+    if own and other:
+        lines.append(f"{other:<9} {_changed(own)}  (the same positions, {how})")
     if not results:
         lines.append(f"loss      {result['loss_before']:.5f} -> {result['loss_after']:.5f}  "
                      f"({result['loss']} of the games learned from; none were held out)")

@@ -34,7 +34,7 @@ from tuner.fit.result import FitResult
 from tuner.fit.temporal import fit_temporal
 from tuner.ingest.build import count_positions
 from tuner.ingest.kept import Kept
-from tuner.ingest.search_targets import Leaves, Retarget
+from tuner.ingest.search_targets import Leaves, Retarget, Searched
 from tuner.ingest.sources import dataset_of, require_learnable
 from tuner.io.files import LEARNED, replace_file, require_writable
 from tuner.io.progress import Display
@@ -44,7 +44,8 @@ from tuner.parameters.writer import write_parameters
 from tuner.statistics.intervals import FEW_GAMES
 from tuner.tuning.methods import resolved, retarget_of, value_change
 from tuner.tuning.options import TuneOptions
-from tuner.tuning.result import describe, report_line
+from tuner.tuning.result import describe, method_line, report_line
+from tuner.tuning.score_targets import ScoreTargets, source_of, with_score_targets
 
 NEXT = ("advice", "compare", "match")  # what a result says of what to do next: nothing about the learned file
 FAR = 0.02  # mean change of values above which leaves and search values are computed again
@@ -58,6 +59,7 @@ class Read(NamedTuple):
     line: str
     results: np.ndarray | None
     positions: np.ndarray | None
+    scored: ScoreTargets | None = None  # for targets from scores
 
 
 class Fitted(NamedTuple):
@@ -84,7 +86,8 @@ def tune(start: str, sources: Sequence[str], output: Path, options: TuneOptions,
         read, summary, result, options = _rounds(engine, parameters, sources, folder, options, display)
         display.begin("computing losses and errors")
         on_results = results_problems(result, read.results)
-        plain = describe(start, output, read.data, options, result, engine.game, on_results, command)
+        plain = describe(start, output, read.data, options, result, engine.game, on_results, command,
+                         read.scored and read.scored.scale)
         if options.bootstrap:
             display.begin("bootstrapping", options.bootstrap)
             plain["bootstrap"] = checked_errors(result, options.bootstrap, options.seed, display.counting)
@@ -104,11 +107,12 @@ def dry_run(start: str, sources: Sequence[str], options: TuneOptions, display: D
         display.begin("starting")
         engine, parameters = _started(start, options)
         method = resolved(options, engine.game, parameters, sources).method  # refuses what the run itself would refuse
-        options = resolved(replace(options, method="logistic", depth=None, lambda_=None, rounds=None, bootstrap=0,
-                                   gradient="analytic", step=None), engine.game, parameters, sources)
+        options = resolved(replace(options, method="logistic", targets=None, max_difference=None, teacher=None, nodes=None,
+                                   depth=None, lambda_=None, rounds=None, bootstrap=0, gradient="analytic", step=None),
+                           engine.game, parameters, sources)
         require_linear(engine, options)
         display.begin("reading")
-        read = _read(engine, sources, folder, options, None, display.note, display.reading)
+        read = _read(engine, sources, folder, options, None, display.note, display.reading, display.searched, parameters)
         _report_reading(read, engine, options, display, None)
         display.begin("computing errors")
         return {"method": method, **dry_run_findings(read.data, parameters, options.fitting())}
@@ -150,7 +154,7 @@ def _misjudged(engine: Engine, start: Parameters, result: FitResult, summary: di
 def _rounds(engine: Engine, parameters: Parameters, sources: Sequence[str], folder: Path, options: TuneOptions,
             display: Display) -> Fitted:
     """Read and fit; with searches, repeat with the learned weights while values change much."""
-    searching, note, searches = parameters, display.note, options.depth is not None
+    searching, note, searches = parameters, display.note, options.depth is not None or options.teacher is not None
     display.begin("reading")
     total = None
     if searches and (total := count_positions(engine, sources, options.reading, quiescence_of(engine, options.quiescence),
@@ -161,10 +165,11 @@ def _rounds(engine: Engine, parameters: Parameters, sources: Sequence[str], fold
         if searches:
             display.begin("searching" if first else "searching again", total)
         retarget = retarget_of(engine, searching, options, display.searched)
-        read = _read(engine, sources, folder, options, retarget, note, _nothing if searches else display.reading)
+        read = _read(engine, sources, folder, options, retarget, note, _nothing if searches else display.reading,
+                     display.searched, searching)
         note = _nothing
         if first:
-            summary = _report_reading(read, engine, options, display, _method_line(options))
+            summary = _report_reading(read, engine, options, display, method_line(options))
         fitting = replace(options.fitting(_device(engine, read, options)), progress=display.passing)
         if first:
             options = _with_width(read.data, parameters, engine, options, fitting, display)
@@ -196,18 +201,29 @@ def _device(engine: Engine, read: Read, options: TuneOptions) -> Device:
 
 
 def _read(engine: Engine, sources: Sequence[str], folder: Path, options: TuneOptions, retarget: Retarget | None,
-          note: Callable[[str], None], progress: Callable[[ReadReport], None]) -> Read:
+          note: Callable[[str], None], progress: Callable[[ReadReport], None], searched: Searched, start: Parameters) -> Read:
     """Return the dataset of the sources, with a line about the games read."""
     again = options.gradient != "analytic"
-    kept = Kept(folder, retarget, engine.game.words if again else None) if retarget or again else None
-    with kept or contextlib.nullcontext():
-        data, report = dataset_of(engine, sources, folder, options.reading, quiescence_of(engine, options.quiescence), note,
-                                  progress, kept)
-    other_targets = options.method == "rootstrap"  # otherwise the outcomes are the results
+    with source_of(engine.game, options, searched) as scores:
+        kept = Kept(folder, retarget, engine.game.words if again else None, scores,
+                    options.lambda_ == 1) if retarget or again or scores else None
+        with kept or contextlib.nullcontext():
+            data, report = dataset_of(engine, sources, folder, options.reading, quiescence_of(engine, options.quiescence), note,
+                                      progress, kept)
+    other_targets = options.method in ("rootstrap", "scores")  # otherwise the outcomes are the results
     read = Read(data, report_line(report) if report else "", kept.results if other_targets else None, kept and kept.positions)
-    first = data.first[:-1][np.diff(data.first) > 0]
+    if scores and kept:
+        read = _scored(read, kept, start, options, folder)
+    first = read.data.first[:-1][np.diff(read.data.first) > 0]
     require_learnable(data, read.line, set(np.unique(read.results[first]).tolist()) if other_targets else None)
     return read
+
+
+def _scored(read: Read, kept: Kept, start: Parameters, options: TuneOptions, folder: Path) -> Read:
+    """Return what was read with targets from scores; `start` are the parameters for --max-difference."""
+    scored = with_score_targets(read.data, kept.scores, kept.results, kept.unknown, start, options, folder)
+    positions = read.positions if scored.keep is None or read.positions is None else read.positions[scored.keep]
+    return Read(scored.data, read.line, scored.results, positions, scored)
 
 
 def _with_width(data: Dataset, start: Parameters, engine: Engine, options: TuneOptions, fitting: FitOptions,
@@ -223,21 +239,10 @@ def _with_width(data: Dataset, start: Parameters, engine: Engine, options: TuneO
     return replace(options, prior=width)
 
 
-def _method_line(options: TuneOptions) -> str:
-    """Return a line about the method."""
-    if options.method == "rootstrap":
-        return (f"rootstrap, lambda {options.lambda_:g}: learns from searches of the positions, depth {options.depth}; "
-                "--method logistic learns from the results alone")
-    if options.method == "logistic":
-        return "logistic: learns from the results alone"
-    searched = f", at the leaves of searches of depth {options.depth}" if options.depth else ""
-    return f"{options.method}, lambda {options.lambda_:g}: learns from temporal differences{searched}"
-
-
 def _report_reading(read: Read, engine: Engine, options: TuneOptions, display: Display, how: str | None) -> dict:
     """Show what was read and `how` weights are learned from it; return the summary of the dataset, with the results of games
     as outcomes."""
-    for line in filter(None, (read.line, how)):
+    for line in filter(None, (read.line, *(read.scored.lines if read.scored else ()), how)):
         display.note(line)
     results = read.data if read.results is None else replace(read.data, outcome=read.results)
     summary = summarise(results, engine.layout)

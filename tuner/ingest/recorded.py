@@ -1,0 +1,105 @@
+"""Targets from scores of searches that another program made: recorded in games, or asked of a teacher.
+
+A centipawn of another engine is not ours, so scores are turned into values by a fit of the results on them: value = tanh(scale *
+score), by least squares on the values, so that a few drawn games with huge scores do not decide it. A target is the blend
+(1 - lambda) * value + lambda * result. All arrays are of positions (n,): `scores` in centipawns of the first player's view,
+infinite for forced wins, NaN if unknown; `results` in [-1, 1]; `games` any identity of the game, as results of one game are one
+observation.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.optimize import minimize_scalar
+
+from games.streams import InputError
+
+LOWEST, HIGHEST = 1e-5, 0.1  # plausible scales, as for evaluations
+STEPS = 41  # of the grid on which the fit begins: the sum of squares may have several minima
+FEWEST_GAMES = 20
+CERTAIN = 3.0  # standard errors from zero
+SAMPLE = 1_000_000  # positions: enough for three digits
+SHOWN = 100.0  # centipawns, in lines for people
+
+
+class ScoreScale(NamedTuple):
+    """The scale of scores: `value` and its standard error, clustered by game, in 1 / centipawns; from so many games and finite
+    scores."""
+
+    value: float
+    error: float
+    games: int
+    scores: int
+
+
+def fit_score_scale(scores: np.ndarray, results: np.ndarray, games: np.ndarray, what: str = "recorded scores") -> ScoreScale:
+    """Return the scale at which scores predict results best. InputError if there are too few games, or if scores do not predict
+    the results; `what` names them there."""
+    scores, results, group = _finite(scores, results, games)
+    count = int(group.max(initial=-1)) + 1
+    if count < FEWEST_GAMES:
+        raise InputError(f"{what}: only {count} games with scores that are not mates, expected at least {FEWEST_GAMES} to scale "
+                         "scores by the results of the games; learn with --targets results or search")
+
+    def loss(log_scale: float) -> float:
+        return float(((results - np.tanh(np.exp(log_scale) * scores)) ** 2).mean())
+
+    grid = np.linspace(np.log(LOWEST), np.log(HIGHEST), STEPS)
+    best = int(np.argmin([loss(point) for point in grid]))
+    if 0 < best < STEPS - 1:
+        found = minimize_scalar(loss, bounds=(grid[best - 1], grid[best + 1]), method="bounded", options={"xatol": 1e-7})
+        scale = float(np.exp(found.x))
+        error = _error(scale, scores, results, group, count)
+        if scale >= CERTAIN * error:
+            return ScoreScale(scale, error, count, len(scores))
+    raise InputError(f"{what}: do not predict the results of these {count:,} games, so they cannot be scaled; expected scores "
+                     "of the first player's view in centipawns; learn with --targets results or search")
+
+
+def _finite(scores: np.ndarray, results: np.ndarray, games: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the finite scores, their results as float64, and the number of the game of each; of whole games if there are more
+    than SAMPLE."""
+    known = np.isfinite(scores)
+    _, group = np.unique(games[known], return_inverse=True)
+    some = slice(None)
+    if (every := len(group) // SAMPLE) > 1:
+        some = group % every == 0
+        _, group = np.unique(group[some], return_inverse=True)
+    return scores[known][some].astype(np.float64), results[known][some].astype(np.float64), group
+
+
+def _error(scale: float, scores: np.ndarray, results: np.ndarray, group: np.ndarray, count: int) -> float:
+    """Return the cluster-robust standard error of a fitted scale (sandwich estimator)."""
+    values = np.tanh(scale * scores)
+    slope = scores * (1 - values**2)
+    sums = np.bincount(group, slope * (results - values), count)
+    return float(np.sqrt((sums**2).sum() * count / (count - 1)) / (slope**2).sum())
+
+
+def scale_line(found: ScoreScale, what: str = "recorded scores") -> str:
+    """Return a line about a fitted scale, with a 95 % interval."""
+    value = np.tanh(found.value * SHOWN)
+    half = 1.96 * found.error * SHOWN * (1 - value**2) / 2
+    return (f"{what}: +{SHOWN:g} centipawns score {100 * (1 + value) / 2:.1f} +/- {100 * half:.1f} % in these games "
+            f"({found.scores:,} scores of {found.games:,} games)")
+
+
+def blended(scores: np.ndarray, results: np.ndarray, scale: float, lambda_: float) -> np.ndarray:
+    """Return the targets (n,) float32: (1 - lambda) * tanh(scale * score) + lambda * result; NaN where the score is unknown, but
+    for lambda 1, which needs none."""
+    if lambda_ == 1:
+        return results.astype(np.float32)
+    return ((1 - lambda_) * np.tanh(scale * scores.astype(np.float64)) + lambda_ * results).astype(np.float32)
+
+
+def close(scores: np.ndarray, evaluations: np.ndarray, results: np.ndarray, games: np.ndarray, scale: float,
+          most: float) -> np.ndarray:
+    """Return which positions (n,) bool have a score that differs by at most `most` centipawns from our static evaluation (n,).
+
+    Scores are brought to the unit of the evaluation by the ratio of the scales at which both predict the results best. A mate
+    differs from every evaluation.
+    """
+    ours = fit_score_scale(np.asarray(evaluations), results, games, "--max-difference: evaluations of the starting values").value
+    return np.abs(scores * (scale / ours) - evaluations) <= most
