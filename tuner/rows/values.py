@@ -87,6 +87,8 @@ def checked(batch: RowBatch, expected: Expected, where: Where) -> RowBatch:
     _check_phase(batch.phase, expected.phases, where)
     if batch.text is not None:
         _check_text(batch.text, where)
+        if not any(batch.text):
+            batch = batch._replace(text=None)
     if len(batch.count) and not batch.count.all():
         kept = batch.count != 0
         before = np.zeros(len(kept) + 1, np.int64)
