@@ -34,7 +34,9 @@ def wrong_weights(searched: Trial, view: Trial, layout: Layout, stages: Sequence
         chosen.append(at)
         dense = counts[:, chosen].toarray()
         design = np.concatenate([factor[:, None] * dense for factor in factors] + [searched.rounding[:, None]], axis=1)
-        numbers, *_ = np.linalg.lstsq(design, searched.difference, rcond=None)
+        normal = design.T @ design
+        normal[np.diag_indices_from(normal)] += 1e-6
+        numbers = np.linalg.solve(normal, design.T @ searched.difference)
         left = searched.difference - design @ numbers
         change = np.zeros_like(searched.weights)
         change[:, chosen] = numbers[:-1].reshape(kinds, len(chosen))

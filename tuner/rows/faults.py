@@ -54,9 +54,12 @@ class Trial:
         """(n,) the sign of the evaluation: engines that divide whole numbers round towards 0."""
         return np.sign(self.sample.evaluation)
 
-    def explained(self, predicted: np.ndarray) -> float | None:
-        """Return the share of the differing rows that agree with corrected predictions; None unless they explain the differences."""
-        agrees = np.abs(self.sample.evaluation - predicted) <= self._tolerance
+    def explained(self, predicted: np.ndarray, rounding: float = 0.0) -> float | None:
+        """Return the share of the differing rows that agree with corrected predictions; None unless they explain the differences.
+
+        `rounding` is what a correction adds to the rounding: the engine rounds before it.
+        """
+        agrees = np.abs(self.sample.evaluation - predicted) <= self._tolerance + rounding
         share = float(agrees[self.differs].mean()) if self.differs.any() else 0.0
         fine = ~self.differs
         broken = float((~agrees[fine]).mean()) if fine.any() else 0.0

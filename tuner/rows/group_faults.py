@@ -52,14 +52,18 @@ def group_faults(searched: Trial, view: Trial, layout: Layout, stages: Sequence[
     best: list[tuple[float, float, _Correction]] = []
     for correction in _corrections(searched, [*groups, whole]):
         predicted = view.predicted + _added(view, correction)
-        explained = view.explained(predicted)
+        # an engine that converts its evaluation to another unit rounds twice
+        explained = view.explained(predicted, 0.0 if correction.group.name else 1.0)
         if explained is not None:
             best.append((float(np.abs(view.sample.evaluation - predicted).mean()), explained, correction))
     if not best:
         return ()
     least = min(mean for mean, _, _ in best)
+    most = max(explained for _, explained, _ in best)
     # the first in order among those as good: a parameter before its term, a factor before a shift
-    equal = [(explained, correction) for mean, explained, correction in best if mean <= 1.02 * least + 0.01]
+    equal = [(explained, correction) for mean, explained, correction in best if mean <= 1.02 * least + 0.01 and explained >= most - 1e-3]
+    if not equal:
+        equal = [(explained, correction) for mean, explained, correction in best if mean == least]
     explained, correction = equal[0]
     others = [other.group.name for _, other in equal[1:] if other.kind == correction.kind and other.numbers == correction.numbers
               and not set(other.group.columns) & set(correction.group.columns)]

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from tuner.rows.faults import Fault, Trial
+from tuner.rows.residuals import ROUNDING, SCALED_ROUNDING
 
 WIDE = 40.0  # centipawns between the stages of a position that shows its share
 FEWEST = 8  # such positions of one phase
@@ -71,7 +72,7 @@ def _scaled(view: Trial, stages: Sequence[str]) -> tuple[Fault, ...]:
             chosen.append(float(np.median(factor[near])) if near.any() else value)
     choices = np.stack([view.predicted, *((value - 1) * part + view.predicted for value in chosen)])
     best = np.abs(view.sample.evaluation - choices).argmin(axis=0)
-    explained = view.explained(choices[best, np.arange(len(best))])
+    explained = view.explained(choices[best, np.arange(len(best))], SCALED_ROUNDING - ROUNDING)
     if explained is None:
         return ()
     text = ", ".join(f"{value:.2f}" for value in sorted(chosen))

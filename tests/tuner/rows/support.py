@@ -77,11 +77,12 @@ class Engine:
     side: np.ndarray
 
     @staticmethod
-    def random(seed: int, n: int = 3000) -> Engine:
+    def random(seed: int, n: int = 1000) -> Engine:
         """Return an engine and positions; the counts are sparse as those of chess."""
         random = np.random.default_rng(seed)
         counts = random.integers(-2, 3, (n, ENGINE.size)) * (random.random((n, ENGINE.size)) < 0.3)
         weights = random.integers(5, 40, (2, ENGINE.size)) * random.choice([-1, 1], (1, ENGINE.size))
+        weights[1] = weights[0] + random.integers(6, 20, ENGINE.size) * random.choice([-1, 1], ENGINE.size)
         weights[:, :3] = [[82, 337, 477], [94, 281, 512]]
         return Engine(counts, weights, random.integers(0, PHASES + 1, n), random.choice([-1, 1], n))
 
