@@ -41,7 +41,10 @@ class _Member:
         read = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}.get(version)
         if read is None:
             raise ValueError(f"version {version} of the array")
-        shape, _, self.kind = read(stream, max_header_size=LARGEST_HEADER)
+        try:
+            shape, _, self.kind = read(stream, max_header_size=LARGEST_HEADER)
+        except Exception as problem:  # NumPy parses it as Python, which fails in many ways
+            raise ValueError(f"the header of {name}: {problem}") from None
         if len(shape) != dimensions:
             raise InputError(f"{source}: {name} has {len(shape)} dimensions; expected {dimensions}; save it as a flat array")
         self.length = shape[0] if shape else 1

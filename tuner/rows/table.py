@@ -99,7 +99,7 @@ def _converted(values: Sequence[object], of: Any, name: str, expected: str, wher
             # a game is a text or a number; a result is unknown where there is no value
             known[value] = found = of("" if value is None else value)
             if found is None:
-                raise InputError(f"{where(row)}: {name} is {shown(value)!r}; {expected}; correct it")
+                raise InputError(f"{where(row)}: {name} is {shown(value)}; {expected}; correct it")
     return np.fromiter((known[value] for value in values), np.uint64 if name == "game" else np.float64, len(values))
 
 

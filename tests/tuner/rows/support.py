@@ -53,7 +53,7 @@ def random_rows(seed: int, n: int, layout: Layout = SMALL) -> RowBatch:
     return batch_of(dense, phase=random.integers(0, PHASES + 1, n), outcome=outcome.astype(np.float32),
                     rest=(random.normal(0, 30, n) * (random.random(n) < 0.7)).astype(np.float32),
                     scale=random.choice([1, 1, 0.5, 0.1], n).astype(np.float32), evaluation=evaluation.astype(np.float32),
-                    score=score.astype(np.float32), game=np.sort(random.integers(0, 1 << 64, n // 5, dtype=np.uint64).repeat(5)),
+                    score=score.astype(np.float32), game=np.sort(random.integers(0, 1 << 64, n // 5 + 1, dtype=np.uint64).repeat(5)[:n]),
                     text=["" if i % 5 == 0 else f'8/8 {"wb"[i % 2]} - "é, {i}"; c=1' for i in range(n)])
 
 
