@@ -68,12 +68,13 @@ def _of_names(arguments: argparse.Namespace) -> Parameters:
 
 
 def _of_rows(arguments: argparse.Namespace) -> Parameters:
-    from tuner.rows.formats import layout_of_rows
+    from tuner.rows.formats import scan
 
     if len(arguments.params) > 1:
         raise InputError(f"{arguments.params[1]}: a second file, expected one file of rows")
-    layout, phases = layout_of_rows(arguments.params[0])
-    return zeros(_named_game(arguments), layout, _stages(arguments), arguments.phases or phases)
+    found = scan(arguments.params[0])
+    stages = _stages(arguments) if arguments.stages or found.phases is not None else ("all",)
+    return zeros(_named_game(arguments), found.layout, stages, arguments.phases or usual_phases(found.phases or 0))
 
 
 def _stages(arguments: argparse.Namespace) -> tuple[str, ...]:
@@ -82,6 +83,11 @@ def _stages(arguments: argparse.Namespace) -> tuple[str, ...]:
     if len(stages) > 2 or len(set(stages)) < len(stages) or not all(stage.isidentifier() for stage in stages):
         raise InputError(f"--stages {' '.join(stages)}: expected one or two different names, such as mg eg")
     return stages
+
+
+def usual_phases(largest: int) -> int:
+    """Return the steps of the phase of an evaluation whose largest phase in some rows is this: the next usual number."""
+    return next((steps for steps in (PHASES, 64, 128, 256) if largest <= steps), largest)
 
 
 def _named_game(arguments: argparse.Namespace) -> str:

@@ -18,7 +18,7 @@ def merge(datasets: Sequence[Dataset], target: Path) -> Dataset:
     """Merge datasets into one; a game that occurs in several is copied once."""
     first = datasets[0].manifest
     for data in datasets[1:]:
-        for key in ("game", "layout", "terms", "phases"):
+        for key in ("game", "layout", "terms", "phases", "stages"):
             if data.manifest[key] != first[key]:
                 raise InputError(f"{data.path}: differs in {key} from {datasets[0].path}; build both with the same terms")
     seen, chosen = np.zeros(0, np.uint64), []
@@ -27,7 +27,9 @@ def merge(datasets: Sequence[Dataset], target: Path) -> Dataset:
         place = place[~np.isin(data.game[place], seen)]
         seen = np.union1d(seen, data.game[place])
         chosen.append((data, np.sort(place)))
-    copy_games(chosen, target, {**_common(first), "sources": _sources(datasets),
+    checks = [data.manifest.get("row_check") for data in datasets]
+    check = next((check for check in checks if isinstance(check, dict) and not check.get("fits")), checks[0])
+    copy_games(chosen, target, {**_common(first), "row_check": check, "sources": _sources(datasets),
                                 "options": {"merged": [data.manifest["options"] for data in datasets]}})
     return open_dataset(target, check=False)
 
@@ -42,7 +44,8 @@ def part(data: Dataset, games: np.ndarray, target: Path, what: str) -> Dataset:
 
 
 def _common(manifest: dict) -> dict:
-    return {key: manifest[key] for key in ("program", "game", "layout", "terms", "phases", "stages")}
+    found = {key: manifest[key] for key in ("program", "game", "layout", "terms", "phases", "stages")}
+    return {**found, "row_check": manifest.get("row_check")}
 
 
 def _sources(datasets: Sequence[Dataset]) -> list[dict]:

@@ -18,7 +18,17 @@ from tuner.rows.batch import RowBatch
 from tuner.rows.found import Found
 from tuner.rows.lines import blocks
 from tuner.rows.names import FIELDS, Names, layout_of_names, shown
-from tuner.rows.values import EXPECTED_GAME, EXPECTED_RESULT, Expected, checked, game_of, outcome_of, own_games, phases_from, refuse
+from tuner.rows.values import (
+    EXPECTED_GAME,
+    EXPECTED_RESULT,
+    Expected,
+    checked,
+    game_of,
+    outcome_of,
+    own_games,
+    phases_from,
+    refuse,
+)
 
 KEYS = frozenset((*FIELDS, "counts"))
 NUMBERS = {"eval": math.nan, "score": math.nan, "phase": math.nan, "rest": 0.0, "scale": 1.0}  # with what a missing one means

@@ -13,6 +13,7 @@ import numpy as np
 from games.streams import InputError
 from tuner.parameters.layout import Layout, Place
 from tuner.rows.batch import RowBatch
+from tuner.rows.found import Found
 from tuner.rows.lines import blocks
 from tuner.rows.names import MOST_COLUMNS, shown
 from tuner.rows.svmlight_parser import (
@@ -40,7 +41,6 @@ from tuner.rows.svmlight_parser import (
     parse_svmlight,
 )
 from tuner.rows.values import LARGEST_PHASE, Expected, checked, own_games, refuse
-from tuner.rows.found import Found
 
 MOST_ROWS = 1 << 15  # of a batch
 # what was expected at a fault, and what to do about it

@@ -11,7 +11,18 @@ from games.streams import InputError
 from tuner.rows.batch import RowBatch
 from tuner.rows.found import Found
 from tuner.rows.names import FIELDS, Names, layout_of_names, shown
-from tuner.rows.values import EXPECTED_GAME, EXPECTED_RESULT, Expected, Where, checked, game_of, outcome_of, own_games, phases_from, refuse
+from tuner.rows.values import (
+    EXPECTED_GAME,
+    EXPECTED_RESULT,
+    Expected,
+    Where,
+    checked,
+    game_of,
+    outcome_of,
+    own_games,
+    phases_from,
+    refuse,
+)
 
 NUMBERS = ("eval", "score", "phase", "rest", "scale")
 TEXTS = ("fen", "game", "result")

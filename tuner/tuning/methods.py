@@ -72,16 +72,23 @@ TARGETS = {method.targets: name for name, method in METHODS.items() if method.ta
 PRIORS = {"rootstrap": SEARCH_TRUST, "scores": SCORE_TRUST}  # in place of "auto"
 
 
-def resolved(options: TuneOptions, game: Game, parameters: Parameters, sources: Sequence[str]) -> TuneOptions:
+def resolved(options: TuneOptions, game: Game | None, parameters: Parameters, sources: Sequence[str],
+             rows: bool = False) -> TuneOptions:
     """Return the options with every default filled in, see `TuneOptions`. InputError for an option that the method does not
-    use, and for games that it cannot learn from."""
+    use, and for games that it cannot learn from. `rows`: the sources are rows that another program counted."""
     options = _named_by_targets(options)
-    name = method_for(options, game, parameters, sources) if options.method == "auto" else options.method
+    name = options.method
+    if name == "auto":
+        name = "logistic" if rows or game is None else method_for(options, game, parameters, sources)
     method = METHODS[name]
-    for option, given, why in _unused(options, name, method, sources):
+    for option, given, why in _unused(options, name, method, sources, rows):
         if given:
             raise InputError(f"{option}: has no use here, {why}; leave it out")
-    require_possible(options, name, method, game, sources)
+    require_consistent(options, name, method)
+    if rows or game is None:
+        require_rows_suffice(options, name, method, sources)
+    else:
+        require_possible(options, name, method, game, sources)
     reading = options.reading
     if reading.positions == "auto":
         reading = replace(reading, positions=method.positions)
@@ -113,7 +120,8 @@ def _named_by_targets(options: TuneOptions) -> TuneOptions:
     return replace(options, method=method)
 
 
-def _unused(options: TuneOptions, name: str, method: Method, sources: Sequence[str]) -> Iterator[tuple[str, bool, str]]:
+def _unused(options: TuneOptions, name: str, method: Method, sources: Sequence[str],
+            rows: bool) -> Iterator[tuple[str, bool, str]]:
     """Yield the options that this method, learner or kind of games does not use: as written, whether given, and why they are
     not used."""
     said = f"--method {name}" if options.method == name else f"the method here is {name}, which"
@@ -138,12 +146,15 @@ def _unused(options: TuneOptions, name: str, method: Method, sources: Sequence[s
         yield f"--batch {options.batch}", options.batch is not None, f"--learner {options.learner} takes all positions a step"
     if options.gradient == "analytic":
         yield f"--step {options.step}", options.step is not None, "the gradient is analytic"
-    if all(source != "-" and is_dataset(source) for source in sources):
+    if not rows:
+        yield f"--not-linear {options.not_linear}", options.not_linear is not None, "the sources are not rows"
+    if rows or all(source != "-" and is_dataset(source) for source in sources):
+        chosen = ("rows hold the positions that were chosen" if rows else
+                  "the positions of a dataset were chosen when it was built")
         reading, usual = options.reading, ReadOptions()
         for key in ("positions", "min_elo", "skip_start", "skip_end", "per_game", "duplicates", "strict"):
-            yield f"--{key.replace('_', '-')}", getattr(reading, key) != getattr(usual, key), \
-                "the positions of a dataset were chosen when it was built"
-        yield "--quiescence", options.quiescence is not None, "the positions of a dataset were chosen when it was built"
+            yield f"--{key.replace('_', '-')}", getattr(reading, key) != getattr(usual, key), chosen
+        yield "--quiescence", options.quiescence is not None, chosen
 
 
 def method_for(options: TuneOptions, game: Game, parameters: Parameters, sources: Sequence[str]) -> str:
@@ -159,8 +170,8 @@ def method_for(options: TuneOptions, game: Game, parameters: Parameters, sources
     return "rootstrap" if searchable and all(game.of_games(file) for file in found) else "logistic"
 
 
-def require_possible(options: TuneOptions, name: str, method: Method, game: Game, sources: Sequence[str]) -> None:
-    """InputError for options and games that a method cannot use."""
+def require_consistent(options: TuneOptions, name: str, method: Method) -> None:
+    """InputError for options that a method cannot use together."""
     said = f"--method {name}"
     if options.loss in (DRAWS, *DRAW_MODELS):
         if name != "logistic":
@@ -172,8 +183,6 @@ def require_possible(options: TuneOptions, name: str, method: Method, game: Game
                              "davidson")
     if options.learner not in method.learners:
         raise InputError(f"--learner {options.learner}: {said} learns with {', '.join(method.learners)}")
-    if method.searches and game.searcher is None:
-        raise InputError(f"{said}: {game.name} has no search; learn with --method logistic or td")
     if options.bootstrap == 1:
         raise InputError("--bootstrap 1: expected 2 or more fits, such as --bootstrap 200; 0 for none")
     if options.prior == "cv" and method.temporal:
@@ -182,6 +191,24 @@ def require_possible(options: TuneOptions, name: str, method: Method, game: Game
         if options.gradient != "analytic":
             raise InputError(f"--device {options.device}: finite differences run on the CPU; leave it out")
         device_named(options.device, options.workers)  # refused before reading, if there is none
+
+
+def require_rows_suffice(options: TuneOptions, name: str, method: Method, sources: Sequence[str]) -> None:
+    """InputError for options that need positions, where there are only rows that another program counted."""
+    if method.searches or method.temporal or options.teacher is not None:
+        what = f"--teacher {options.teacher}" if options.teacher is not None else f"--method {name}"
+        raise InputError(f"{what}: {sources[0]} holds rows, not games that could be searched or followed; learn with --method "
+                         "logistic or, from recorded scores, --method scores")
+    if options.gradient != "analytic":
+        raise InputError(f"--gradient {options.gradient}: {sources[0]} holds rows, not positions whose evaluation could be "
+                         "computed with moved weights; leave it out")
+
+
+def require_possible(options: TuneOptions, name: str, method: Method, game: Game, sources: Sequence[str]) -> None:
+    """InputError for options and sources that a method cannot use with games."""
+    said = f"--method {name}"
+    if method.searches and game.searcher is None:
+        raise InputError(f"{said}: {game.name} has no search; learn with --method logistic or td")
     datasets = [source for source in sources if source != "-" and is_dataset(source)]
     if datasets and options.gradient != "analytic":
         raise InputError(f"{datasets[0]}: a dataset holds counts, not positions whose evaluation could be computed with moved "

@@ -32,6 +32,7 @@ class TuneOptions:
     max_difference: float | None = None  # centipawns between score and static evaluation
     teacher: str | None = None  # an engine whose searches are the scores
     nodes: int | None = None  # of a search of the teacher
+    not_linear: str | None = None  # a part of another engine's evaluation that its rows do not express
     workers: int = 1
     device: str = "auto"
     no_gpu: str | None = None  # why "auto" chose the CPU

@@ -49,7 +49,7 @@ def method_line(options: TuneOptions) -> str:
     return f"{options.method}, lambda {options.lambda_:g}: learns from temporal differences{searched}"
 
 
-def describe(start: str, output: Path, data: Dataset, options: TuneOptions, result: FitResult, game: Game,
+def describe(start: str, output: Path, data: Dataset, options: TuneOptions, result: FitResult, game: Game | None,
              on_results: tuple[Problem, Problem | None] | None, command: str, score_scale: ScoreScale | None = None) -> dict:
     """Return a fit as plain data, for the parameter file and for --json; options are resolved, `score_scale` is that of the
     scores learned from."""
@@ -84,7 +84,7 @@ def describe(start: str, output: Path, data: Dataset, options: TuneOptions, resu
         "advice": advice(result, change, noise, options.method),
         "compare": _command("diff", start, output, options), **(
             {"match": _command("match", output, start, options) + f" --depth {MATCH_DEPTH} --games {MATCH_GAMES}" + (
-                f" --run {shlex.quote(f'{options.run}-match')}" if options.run else "")} if game.searcher is not None else {})}
+                f" --run {shlex.quote(f'{options.run}-match')}" if options.run else "")} if game and game.searcher else {})}
 
 
 def _command(name: str, a: object, b: object, options: TuneOptions) -> str:

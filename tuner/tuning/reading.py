@@ -1,0 +1,108 @@
+"""Read the sources of `tuner tune` into one dataset, and report what was read."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from games.record import ReadReport
+from games.streams import InputError
+from tuner.datasets.dataset import Dataset
+from tuner.datasets.summary import summarise, summary_lines
+from tuner.device.base import Device
+from tuner.device.choose import device_named
+from tuner.device.differences.device import by_differences
+from tuner.engine.engine import Engine
+from tuner.engine.loading import quiescence_of
+from tuner.ingest.kept import Kept
+from tuner.ingest.search_targets import Retarget, Searched
+from tuner.ingest.sources import dataset_of, require_learnable
+from tuner.io.progress import Display
+from tuner.parameters.parameters import Parameters
+from tuner.rows.build import default_phases, rows_of_sources
+from tuner.statistics.intervals import FEW_GAMES
+from tuner.tuning.options import TuneOptions
+from tuner.tuning.result import report_line
+from tuner.tuning.score_targets import ScoreTargets, source_of, with_score_targets
+
+
+class Read(NamedTuple):
+    """A dataset, a line about the games read, and what was kept with it (see `tuner.ingest.kept`). If `results` is None, the
+    outcomes of the dataset are the results."""
+
+    data: Dataset
+    line: str
+    results: np.ndarray | None
+    positions: np.ndarray | None
+    scored: ScoreTargets | None = None  # for targets from scores
+
+
+def device_of(engine: Engine | None, read: Read, options: TuneOptions) -> Device:
+    """Return the device that passes run on."""
+    if engine is None or options.gradient == "analytic":
+        return device_named(options.device, options.workers)
+    return by_differences(engine, read.positions, options.step, options.gradient == "central-difference", options.workers)
+
+
+def read_games(engine: Engine, sources: Sequence[str], folder: Path, options: TuneOptions, retarget: Retarget | None,
+          note: Callable[[str], None], progress: Callable[[ReadReport], None], searched: Searched, start: Parameters) -> Read:
+    """Return the dataset of the sources, with a line about the games read."""
+    again = options.gradient != "analytic"
+    with source_of(engine.game, options, searched) as scores:
+        kept = Kept(folder, retarget, engine.game.words if again else None, scores,
+                    options.lambda_ == 1) if retarget or again or scores else None
+        with kept or contextlib.nullcontext():
+            data, report = dataset_of(engine, sources, folder, options.reading, quiescence_of(engine, options.quiescence), note,
+                                      progress, kept)
+    other_targets = options.method in ("rootstrap", "scores")  # otherwise the outcomes are the results
+    read = Read(data, report_line(report) if report else "", kept.results if other_targets else None, kept and kept.positions)
+    if scores and kept:
+        read = _scored(read, kept, start, options, folder)
+    first = read.data.first[:-1][np.diff(read.data.first) > 0]
+    require_learnable(data, read.line, set(np.unique(read.results[first]).tolist()) if other_targets else None)
+    return read
+
+
+def _scored(read: Read, kept: Kept, start: Parameters, options: TuneOptions, folder: Path) -> Read:
+    """Return what was read with targets from scores; `start` are the parameters for --max-difference."""
+    scored = with_score_targets(read.data, kept.scores, kept.results, kept.unknown, start, options, folder)
+    positions = read.positions if scored.keep is None or read.positions is None else read.positions[scored.keep]
+    return Read(scored.data, read.line, scored.results, positions, scored)
+
+
+def read_rows(sources: Sequence[str], folder: Path, options: TuneOptions, note: Callable[[str], None], start: Parameters) -> Read:
+    """Return the dataset of rows that another program counted. InputError if they do not agree with its evaluation."""
+    data = rows_of_sources(sources, folder, start, start.phases or default_phases(start.game), options.not_linear, note)
+    read = Read(data, "", None, None)
+    if options.method == "scores":
+        if not len(data.score):
+            raise InputError(f"{sources[0]}: the rows have no scores; expected some (score), or learn from results with --method "
+                             "logistic")
+        scored = with_score_targets(data, data.score, np.asarray(data.outcome), 0, start, options, folder)
+        read = Read(scored.data, "", scored.results, None, scored)
+    first = read.data.first[:-1][np.diff(read.data.first) > 0]
+    require_learnable(data, "", None if read.results is None else set(np.unique(read.results[first]).tolist()))
+    return read
+
+
+def report_reading(read: Read, engine: Engine | None, options: TuneOptions, display: Display, how: str | None) -> dict:
+    """Show what was read and `how` weights are learned from it; return the summary of the dataset, with the results of games
+    as outcomes."""
+    for line in filter(None, (read.line, *(read.scored.lines if read.scored else ()), how)):
+        display.note(line)
+    results = read.data if read.results is None else replace(read.data, outcome=read.results)
+    summary = summarise(results, read.data.layout)
+    for line in summary_lines(summary):
+        display.note("  " + line)
+    why = f"; no GPU: {options.no_gpu}" if options.no_gpu else ""
+    display.note(f"passes run on {device_of(engine, read, options).name}{why}")
+    if read.data.games < FEW_GAMES:
+        display.note(f"only {read.data.games} games: the standard errors are rough")
+    return summary
+
+
