@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,8 +14,8 @@ class RowBatch(NamedTuple):
     phases. All numbers are of the first player's view, in centipawns of the engine that counted.
     """
 
-    index: np.ndarray  # (nonzeros,) int32 columns of the layout, ascending within a position
-    count: np.ndarray  # (nonzeros,) float32, of the first player minus the second
+    index: Any  # (nonzeros,) int32 columns of the layout, ascending within a position
+    count: Any  # (nonzeros,) float32, of the first player minus the second
     row: np.ndarray  # (n + 1,) int64, from 0
     phase: np.ndarray  # (n,) int64 steps of the first stage, at least 0
     outcome: np.ndarray  # (n,) float32 in [-1, 1], NaN if unknown
