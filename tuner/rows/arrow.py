@@ -20,6 +20,6 @@ def require_arrow(name: str) -> Any:
     """Return the package pyarrow; InputError with how to install it."""
     found = arrow()
     if found is None:
-        raise InputError(f"{name}: Parquet needs the package pyarrow; expected it beside this program; pip install 'evaltune[arrow]', or "
-                         "convert the file to .csv or .jsonl")
+        raise InputError(f"{name}: Parquet needs the package pyarrow; expected it beside this program; pip install "
+                         "'evaltune[arrow]', or convert the file to .csv or .jsonl")
     return found

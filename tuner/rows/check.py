@@ -46,13 +46,14 @@ class RowCheck:
     def lines(self) -> list[str]:
         """Return the findings as lines of text."""
         if not self.checked:
-            return [f"none of {self.rows:,} rows has an evaluation (eval), so it is unknown whether counts and weights agree with the "
-                    "engine; print eval in each row"]
-        found = [f"{self.exact:,} of {self.checked:,} rows ({_percent(self.exact, self.checked)}) agree with the engine's evaluation "
-                 f"within rounding; mean difference {self.mean:.2f} centipawns"]
+            return [f"none of {self.rows:,} rows has an evaluation (eval), so it is unknown whether counts and weights agree "
+                    "with the engine; print eval in each row"]
+        found = [f"{self.exact:,} of {self.checked:,} rows ({_percent(self.exact, self.checked)}) agree with the engine's "
+                 f"evaluation within rounding; mean difference {self.mean:.2f} centipawns"]
         if self.exact < self.checked:
             text = f": {self.largest_text}" if self.largest_text else ""
-            found.append(f"largest difference: {self.largest:+.1f} centipawns (engine minus rows) in row {self.largest_row:,}{text}")
+            found.append(f"largest difference: {self.largest:+.1f} centipawns (engine minus rows) in row "
+                         f"{self.largest_row:,}{text}")
         if self.checked < self.rows:
             found.append(f"{self.rows - self.checked:,} rows have no evaluation and were not checked")
         return [*found, *(fault.text for fault in self.faults)]

@@ -19,7 +19,8 @@ def wrong_weights(searched: Trial, view: Trial, layout: Layout, stages: Sequence
     counts = sample.counts
     squares = counts.multiply(counts).tocsc()
     factors = sample.factors
-    gram = np.stack([[squares.T @ (factors[a] * factors[b]) for b in range(kinds)] for a in range(kinds)])  # (kinds, kinds, columns)
+    gram = np.stack([[squares.T @ (factors[a] * factors[b]) for b in range(kinds)]
+                     for a in range(kinds)])  # (kinds, kinds, columns)
     gram = np.moveaxis(gram, 2, 0) + 1e-6 * np.eye(kinds)
     left = searched.without_rounding(searched.difference)
     chosen: list[int] = []
@@ -51,8 +52,10 @@ def wrong_weights(searched: Trial, view: Trial, layout: Layout, stages: Sequence
 def _named(change: np.ndarray, weights: np.ndarray, layout: Layout, stages: Sequence[str], explained: float) -> tuple[Fault, ...]:
     names, found = layout.labels(), []
     for column in np.flatnonzero((change != 0).any(axis=0)).tolist():
-        told = [f"{names[column]}{f'.{stage}' if len(stages) > 1 else ''} is {weights[s, column]:g} in the parameter file, "
-                f"{weights[s, column] + change[s, column]:.4g} in the engine" for s, stage in enumerate(stages) if change[s, column]]
+        both = [(stage, weights[s, column], weights[s, column] + change[s, column]) for s, stage in enumerate(stages)
+                if change[s, column]]
+        told = [f"{names[column]}{f'.{stage}' if len(stages) > 1 else ''} is {ours:g} in the parameter file, {theirs:.4g} in the "
+                "engine" for stage, ours, theirs in both]
         found.append(Fault("weight", names[column], f"{'; '.join(told)}. Correct the weight in the file, or the counts of "
                            f"{names[column]}.", explained))
     return tuple(found)

@@ -51,7 +51,8 @@ class _File:
                 self._rest = block
                 break
         if not self.names:
-            raise InputError(f"{source}: no header; expected a first line that names the columns, such as game,result,phase,...; add it")
+            raise InputError(f"{source}: no header; expected a first line that names the columns, such as game,result,phase,...; "
+                             "add it")
         if len(self.names) > MOST_NAMES:
             raise InputError(f"{source}: {len(self.names):,} columns; expected at most {MOST_NAMES:,}; use another format")
 
@@ -62,7 +63,8 @@ class _File:
         try:
             (cells,) = csv.reader([line.decode("utf-8").rstrip("\r")], strict=True)
         except (csv.Error, UnicodeDecodeError, ValueError) as problem:
-            refuse(self.where(number), f"not CSV ({shown(str(problem))})", "values with commas between them, in UTF-8", "correct it")
+            refuse(self.where(number), f"not CSV ({shown(str(problem))})", "values with commas between them, in UTF-8",
+                   "correct it")
         return cells
 
     def tables(self) -> Iterator[_Table]:
@@ -139,7 +141,8 @@ def read(source: str, expected: Expected, note: Callable[[str], None]) -> Iterat
     file, done = _File(source), 0
     header = Header(file.names, expected, source)
     for table in file.tables():
-        yield header.batch(table.column, table.rows, done, lambda row, line=table.line: file.where(line[row]))  # type: ignore[misc]
+        yield header.batch(table.column, table.rows, done, lambda row,
+                           line=table.line: file.where(line[row]))  # type: ignore[misc]
         done += table.rows
 
 

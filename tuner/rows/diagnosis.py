@@ -49,8 +49,9 @@ def diagnose(sample: Sample, weights: np.ndarray, phases: int, layout: Layout, s
             before = (Fault(base.fault[0], "", base.fault[1], found[0].explained),) if base.fault else ()
             return (*before, *found)
     if (explained := trial.explained_by_sign()) is not None:
-        return (Fault("perspective", "", "In many rows the evaluation agrees after its sign is changed: evaluations are of the side to "
-                      "move, or counts are. Print both of the first player's view (for chess White's).", explained),)
+        text = ("In many rows the evaluation agrees after its sign is changed: evaluations are of the side to move, or counts "
+                "are. Print both of the first player's view (for chess White's).")
+        return (Fault("perspective", "", text, explained),)
     return _unexplained(trial, layout, weights, unused)
 
 
@@ -66,8 +67,9 @@ def _bases(sample: Sample, stages: Sequence[str]) -> Iterator[Base]:
                 views.append((Sample(**{**vars(view), "factors": view.factors[::-1]}), "stages", ""))
     for view, kind, text in views:
         if kind == "stages":
-            text = (f"The stages are exchanged: phase counts steps of {stages[-1]}, or the weights of {stages[0]} and {stages[-1]} are "
-                    f"exchanged in one of the two. phase counts steps of {stages[0]}, and 0 is all {stages[-1]}: correct it there.")
+            text = (f"The stages are exchanged: phase counts steps of {stages[-1]}, or the weights of {stages[0]} and "
+                    f"{stages[-1]} are exchanged in one of the two. phase counts steps of {stages[0]}, and 0 is all "
+                    f"{stages[-1]}: correct it there.")
             if view.evaluation is not sample.evaluation:
                 kind, text = "perspective", f"{_perspective(sample)} {text}"
         yield Base(view, (kind, text))
@@ -102,8 +104,8 @@ def side_of_results(sample: Sample) -> tuple[Fault, ...]:
     if stated > CLEAR_CORRELATION or turned - stated <= CLEAR_CORRELATION:
         return ()
     return (Fault("perspective", "", f"Counts and evaluations agree, but their correlation with the results is {stated:.2f}, and "
-                  f"{turned:.2f} after the sign is changed where the second player is to move: results are of the first player's view "
-                  "(for chess White's), counts and evaluations of the side to move. Negate both there.", 0.0),)
+                  f"{turned:.2f} after the sign is changed where the second player is to move: results are of the first player's "
+                  "view (for chess White's), counts and evaluations of the side to move. Negate both there.", 0.0),)
 
 
 def _searched(view: Trial) -> Trial:
@@ -117,7 +119,8 @@ def _searched(view: Trial) -> Trial:
     return view.take(np.union1d(some, rest))
 
 
-def _single(searched: Trial, view: Trial, layout: Layout, stages: Sequence[str], unused: Unused, phases: int) -> tuple[Fault, ...]:
+def _single(searched: Trial, view: Trial, layout: Layout, stages: Sequence[str], unused: Unused,
+            phases: int) -> tuple[Fault, ...]:
     """Return the fault of one kind that explains the differences of a view, or nothing."""
     searches: list[Callable[[], tuple[Fault, ...]]] = [
         lambda: _constant(view),
@@ -134,14 +137,15 @@ def _constant(view: Trial) -> tuple[Fault, ...]:
     side = view.sample.side
     for sign, what, advice in (
             (np.ones(len(side)), "in every row", "Add it to rest"),
-            (side.astype(np.float64), "for the side to move (a tempo)", "Add it to rest, with minus where the second player is to move"),
+            (side.astype(np.float64), "for the side to move (a tempo)",
+             "Add it to rest, with minus where the second player is to move"),
     ):
         if not sign.any():
             continue
         constant = float(np.round(np.median((view.difference * sign)[sign != 0]), 1))
         if abs(constant) > 1 and (explained := view.explained(view.predicted + constant * sign)) is not None:
-            return (Fault("constant", "", f"The engine's evaluation has {constant:+g} centipawns more {what}. {advice}, or give it a "
-                          "parameter and count it.", explained),)
+            return (Fault("constant", "", f"The engine's evaluation has {constant:+g} centipawns more {what}. {advice}, or give "
+                                          "it a parameter and count it.", explained),)
     return ()
 
 
@@ -151,11 +155,14 @@ def _unexplained(trial: Trial, layout: Layout, weights: np.ndarray, unused: Unus
     if unused:
         names = [name for name, _ in unused]
         more = f" and {len(names) - 4} others" if len(names) > 4 else ""
-        found.append(Fault("missing", names[0], f"No row counts {', '.join(names[:4])}{more}, although the weights are not 0. If the "
-                           "engine evaluates it, count it in the rows; if not, take it out of the parameter file.", 0.0))
+        found.append(Fault("missing", names[0], f"No row counts {', '.join(names[:4])}{more}, although the weights are not 0. If "
+                                                "the engine evaluates it, count it in the rows; if not, take it out of the "
+                                                "parameter file.", 0.0))
     name, share = trial.closest(layout)
-    closest = f" Closest is {name}: another factor of it would explain {100 * share:.0f} % of their variance." if share >= 0.05 else ""
-    found.append(Fault("unknown", name if share >= 0.05 else "", "No other single fault explains the differences." * bool(unused)
-                       + "No single fault explains the differences." * (not unused) + closest + " Print rest in each row, with what the "
-                       "engine adds and the rows do not count; or check a position with a large difference term by term.", 0.0))
+    near = share >= 0.05
+    text = f"No {'other ' * bool(unused)}single fault explains the differences."
+    if near:
+        text += f" Closest is {name}: another factor would explain {100 * share:.0f} % of their variance."
+    found.append(Fault("unknown", name if near else "", f"{text} Print rest in each row, with what the engine adds and the rows "
+                       "do not count; or check a position with a large difference term by term.", 0.0))
     return tuple(found)

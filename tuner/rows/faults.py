@@ -66,7 +66,7 @@ class Trial:
         return share if share >= EXPLAINED and broken <= BROKEN else None
 
     def explained_by_sign(self) -> float | None:
-        """Return the share of the differing rows whose evaluation has the opposite sign; None unless they explain the differences."""
+        """Return the share of the differing rows that agree after a change of sign; None unless this explains the differences."""
         opposite = np.abs(self.sample.evaluation + self.predicted) <= self._tolerance
         share = float(opposite[self.differs].mean()) if self.differs.any() else 0.0
         return share if share >= EXPLAINED and self.differs.mean() > 0.1 else None

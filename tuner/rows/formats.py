@@ -98,8 +98,8 @@ def read(source: str, layout: Layout, stages: int = 2, phases: int | None = None
         games.add(batch.game)
         yield batch
     if games.again:
-        note(f"{source}: {games.again:,} games continue after rows of other games, and each run of rows counts as a game of its own; "
-             "sort the rows by game")
+        note(f"{source}: {games.again:,} games continue after rows of other games, and each run of rows counts as a game of its "
+             "own; sort the rows by game")
 
 
 def scan(source: str) -> Found:
@@ -108,7 +108,7 @@ def scan(source: str) -> Found:
 
 
 def write(path: Path, batches: Iterable[RowBatch], layout: Layout, stages: int = 2) -> int:
-    """Write rows in the format that the suffix of a name says, and return their number. An existing file is replaced at the end."""
+    """Write rows in the format that the suffix of a name says; return their number. An existing file is replaced at the end."""
     return writable_format(path).write(Path(path), batches, Expected(layout, stages))
 
 
@@ -116,7 +116,8 @@ def writable_format(path: Path | str) -> Format:
     """Return the format in which a file is written; InputError if its name does not say it."""
     found = _by_suffix(str(path))
     if found is None or str(path).lower().endswith((*DECOMPRESSORS, ".zip")):
-        raise InputError(f"{path}: no known format of rows to write; expected a name that ends with {', '.join(SUFFIXES)}; rename it")
+        raise InputError(f"{path}: no known format of rows to write; expected a name that ends with {', '.join(SUFFIXES)}; "
+                         "rename it")
     return found
 
 

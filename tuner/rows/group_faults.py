@@ -19,7 +19,7 @@ NEAR = 0.04  # of those
 
 
 class _Correction(NamedTuple):
-    """Something to add to the evaluation: the squares that remain, the group, its kind, and what it adds in all rows of a view."""
+    """Something to add: the squares that remain, the group, the kind, and a number for each stage."""
 
     remains: float
     group: Group
@@ -61,7 +61,8 @@ def group_faults(searched: Trial, view: Trial, layout: Layout, stages: Sequence[
     least = min(mean for mean, _, _ in best)
     most = max(explained for _, explained, _ in best)
     # the first in order among those as good: a parameter before its term, a factor before a shift
-    equal = [(explained, correction) for mean, explained, correction in best if mean <= 1.02 * least + 0.01 and explained >= most - 1e-3]
+    equal = [(explained, correction) for mean, explained, correction in best if mean <= 1.02 * least + 0.01
+             and explained >= most - 1e-3]
     if not equal:
         equal = [(explained, correction) for mean, explained, correction in best if mean == least]
     explained, correction = equal[0]
@@ -140,30 +141,31 @@ def _text(correction: _Correction, stages: Sequence[str], also: str, same: list[
     name = correction.group.name or "the whole evaluation"
     first, last = stages[0], stages[-1]
     if correction.kind == "exchanged":
-        return (f"The stages of {name} are exchanged{also}: the engine uses its {first} weights where the file has {last}. Exchange them "
-                "in the parameter file, or in the engine.")
+        return (f"The stages of {name} are exchanged{also}: the engine uses its {first} weights where the file has {last}. "
+                "Exchange them in the parameter file, or in the engine.")
     if correction.kind == "shift":
         numbers = ", ".join(f"{number:+g} {stage}" for number, stage in zip(correction.numbers, stages, strict=True))
         hint = f" {' or '.join(same)}, which no row counts, has just these weights." if same else ""
-        return (f"Every number of {name}{also} differs between engine and parameter file by {numbers} centipawns.{hint} Correct the "
-                "weights in the file, or count in the rows what is missing.")
+        return (f"Every number of {name}{also} differs between engine and parameter file by {numbers} centipawns.{hint} Correct "
+                "the weights in the file, or count in the rows what is missing.")
     if correction.kind == "stages" and len(set(correction.numbers)) > 1:
-        factors = " and ".join(f"{1 + number:.3g} times its {stage} part" for number, stage in zip(correction.numbers, stages, strict=True))
-        return (f"The engine's evaluation has {factors} of {name}{also}. Correct the weights of {name} in the parameter file, or its "
-                "counts.")
+        factors = " and ".join(f"{1 + number:.3g} times its {stage} part"
+                               for number, stage in zip(correction.numbers, stages, strict=True))
+        return (f"The engine's evaluation has {factors} of {name}{also}. Correct the weights of {name} in the parameter file, or "
+                "its counts.")
     factor = 1 + correction.numbers[0]
     if factor == 0.5:
-        return (f"{name} is counted twice in the rows{also}: the engine's evaluation has half of it. Count it once, or halve its weights "
-                "in the parameter file if the engine's are half.")
+        return (f"{name} is counted twice in the rows{also}: the engine's evaluation has half of it. Count it once, or halve its "
+                "weights in the parameter file if the engine's are half.")
     if factor == 2:
-        return (f"The engine adds {name} twice{also}: its evaluation has two times what the rows count. Count it twice, or double its "
-                "weights in the parameter file if the engine's are double.")
+        return (f"The engine adds {name} twice{also}: its evaluation has two times what the rows count. Count it twice, or "
+                "double its weights in the parameter file if the engine's are double.")
     if factor == -1:
-        return (f"The sign of {name} is wrong{also}: the engine's evaluation has minus what the rows count. Count the first player minus "
-                "the second (for chess White minus Black), or negate its weights in the parameter file.")
+        return (f"The sign of {name} is wrong{also}: the engine's evaluation has minus what the rows count. Count the first "
+                "player minus the second (for chess White minus Black), or negate its weights in the parameter file.")
     if factor == 0:
-        return (f"The engine's evaluation does not contain {name}{also}, although the rows count it. Leave it out of the rows, or set its "
-                "weights in the parameter file to 0.")
-    return (f"The engine's evaluation has {factor:.4g} times {name}{also}. Multiply its weights in the parameter file by {factor:.4g}, or "
-            "print evaluations in its unit.")
+        return (f"The engine's evaluation does not contain {name}{also}, although the rows count it. Leave it out of the rows, "
+                "or set its weights in the parameter file to 0.")
+    return (f"The engine's evaluation has {factor:.4g} times {name}{also}. Multiply its weights in the parameter file by "
+            f"{factor:.4g}, or print evaluations in its unit.")
 

@@ -67,7 +67,7 @@ def _objects(source: str) -> Iterator[tuple[dict[str, Any], dict[str, Any], int]
                 text = line.decode("utf-8")
                 found = _decode(text)
                 counts = found["counts"]
-                # the decoder keeps the last of two equal keys; then there are more quotes than the keys and texts that are left have
+                # the decoder keeps the last of two equal keys; then there are more quotes than around the keys and texts kept
                 texts = sum(type(value) is str for value in found.values())
                 if 2 * (len(found) + len(counts) + texts) != text.count('"'):
                     found = _decode_strictly(text)
@@ -90,13 +90,16 @@ def _refuse_line(where: str, line: bytes, problem: Exception) -> NoReturn:
         found = None
     if isinstance(found, dict) and "counts" not in found:
         refuse(where, "no counts", FORM, "write counts, {} if no number applies")
-    reason = problem.msg if isinstance(problem, json.JSONDecodeError) else "it is no object" if found is not None else str(problem)
-    refuse(where, f"not a row in JSON ({shown(reason)}): {shown(line.decode('utf-8', 'replace'))}", FORM, "write each position on one line")
+    reason = str(problem) if found is None else "it is no object"
+    if isinstance(problem, json.JSONDecodeError):
+        reason = problem.msg
+    refuse(where, f"not a row in JSON ({shown(reason)}): {shown(line.decode('utf-8', 'replace'))}", FORM,
+           "write each position on one line")
 
 
 def _refuse_key(where: str, key: str) -> NoReturn:
-    refuse(where, f"the key {shown(key)!r}", f"{', '.join((*FIELDS, 'counts'))}", "move what is counted into counts, and leave out "
-           "what is not needed")
+    refuse(where, f"the key {shown(key)!r}", f"{', '.join((*FIELDS, 'counts'))}",
+           "move what is counted into counts, and leave out what is not needed")
 
 
 class _Rows:
@@ -127,28 +130,27 @@ class _Rows:
             self._refuse_name()
         values = list(chain.from_iterable(counts.values() for counts in self.counts))
         if not PLAIN.issuperset(map(type, values)):
-            self._refuse_count(np.searchsorted(row, next(i for i, value in enumerate(values) if type(value) not in PLAIN), "right") - 1)
+            wrong = next(i for i, value in enumerate(values) if type(value) not in PLAIN)
+            self._refuse_count(int(np.searchsorted(row, wrong, "right")) - 1)
         fields = {name: self._numbers(name, missing) for name, missing in NUMBERS.items()}
-        if self.expected.stages > 1:
-            phase = phases_from(fields["phase"], self.where)
-        else:
-            phase = np.zeros(n, np.int64)
+        phase = phases_from(fields["phase"], self.where) if self.expected.stages > 1 else np.zeros(n, np.int64)
         text = self._texts()
         with np.errstate(over="ignore"):
             try:
                 count = np.array(values, np.float64).astype(np.float32)
             except OverflowError:  # a whole number of hundreds of digits
-                self._refuse_count(next(i for i, counts in enumerate(self.counts) if any(abs(v) > 1e300 for v in counts.values())))
+                large = (i for i, counts in enumerate(self.counts) if any(abs(value) > 1e300 for value in counts.values()))
+                self._refuse_count(next(large))
             rest, scale, evaluation, score = (fields[name].astype(np.float32) for name in ("rest", "scale", "eval", "score"))
-        batch = RowBatch(index, count, row, phase, self._converted("result", outcome_of, EXPECTED_RESULT, np.float64).astype(np.float32),
-                         rest, scale, evaluation, score, self._games(), text)
+        outcome = self._converted("result", outcome_of, EXPECTED_RESULT, np.float64).astype(np.float32)
+        batch = RowBatch(index, count, row, phase, outcome, rest, scale, evaluation, score, self._games(), text)
         batch = checked(batch, self.expected, self.where)
         self.done += n
         self.clear()
         return batch
 
     def _numbers(self, name: str, missing: float) -> np.ndarray:
-        values = [found.get(name) for found in self.found]
+        values: list[Any] = [found.get(name) for found in self.found]
         if not PLAIN.issuperset(map(type, values)):
             values = [self._number(name, value, i, missing) for i, value in enumerate(values)]
         try:
@@ -173,13 +175,13 @@ class _Rows:
         return value  # type: ignore[return-value]
 
     def _converted(self, name: str, of: Callable[[object], Any], expected: str, kind: type) -> np.ndarray:
-        known: dict[object, Any] = {}
+        known: dict[Any, Any] = {}
         values = [found.get(name) for found in self.found]
         for row, value in enumerate(values):
             key = (type(value), value) if isinstance(value, int | float | str | None) else None
             if key not in known:
-                known[key] = None if key is None else of("" if value is None else value)  # type: ignore[index]
-                if known[key] is None:  # type: ignore[index]
+                known[key] = None if key is None else of("" if value is None else value)
+                if known[key] is None:
                     refuse(self.where(row), f"{name} is {shown(value)}", expected.removeprefix("expected "), "correct it")
         return np.fromiter((known[type(value), value] for value in values), kind, len(values))
 
@@ -203,8 +205,8 @@ class _Rows:
     def _refuse_count(self, row: int) -> NoReturn:
         name, value = next((name, value) for name, value in self.counts[row].items()
                            if type(value) not in PLAIN or not abs(value) <= 1e300)
-        refuse(self.where(int(row)), f"the count of {shown(name)} is {shown(value)}", "a number", "write an array as name[0], name[1] ..."
-               if isinstance(value, list) else "correct it")
+        refuse(self.where(row), f"the count of {shown(name)} is {shown(value)}", "a number",
+               "write an array as name[0], name[1] ..." if isinstance(value, list) else "correct it")
 
 
 def read(source: str, expected: Expected, note: Callable[[str], None]) -> Iterator[RowBatch]:
@@ -228,6 +230,6 @@ def scan(source: str) -> Found:
         rows += 1
         names.update(dict.fromkeys(counts))
         phase = found.get("phase")
-        if type(phase) in PLAIN and 0 <= phase < 1 << 16:
+        if isinstance(phase, int | float) and 0 <= phase < 1 << 16:
             phases = max(phases or 0, int(phase))
     return Found(layout_of_names(names, source), phases, rows)

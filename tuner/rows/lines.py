@@ -23,8 +23,8 @@ def blocks(source: str, size: int = BLOCK) -> Iterator[bytes]:
         held += len(piece)
         if held < size or b"\n" not in piece:
             if held > LONGEST_LINE:
-                raise InputError(f"{source}: a line of more than {LONGEST_LINE:,} bytes; expected lines of text, one for each position; "
-                                 "check that this file holds rows")
+                raise InputError(f"{source}: a line of more than {LONGEST_LINE:,} bytes; expected lines of text, one for each "
+                                 "position; check that this file holds rows")
             continue
         whole, end, rest = piece.rpartition(b"\n")
         yield b"".join([*parts[:-1], whole, end])

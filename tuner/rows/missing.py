@@ -1,4 +1,4 @@
-"""Numbers of a parameter file that no row counts, although their weights are not zero: does one of them explain the differences?"""
+"""Numbers of a parameter file that no row counts, although their weights are not zero: does one explain the differences?"""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ Unused = list[tuple[str, np.ndarray]]  # name and columns
 
 
 def never_counted(layout: Layout, weights: np.ndarray, used: np.ndarray) -> Unused:
-    """Return terms, parameters, and single numbers whose weight is not zero and that no row counts (`used` is 0), the widest first."""
+    """Return the terms of several parameters, or parameters, with weights that are not zero and that no row counts."""
     weighty = (weights != 0).any(axis=0)
     idle = weighty & (used == 0)
     found: Unused = []
     for term in dict.fromkeys(place.term for place in layout.places):
         places = [place for place in layout.places if place.term == term]
-        if len(places) > 1 and all(not used[place.columns].any() for place in places) and any(idle[place.columns].any()
-                                                                                            for place in places):
+        idle_places = [place for place in places if not used[place.columns].any()]
+        if len(places) > 1 and idle_places == places and any(idle[place.columns].any() for place in places):
             found.append((term, np.concatenate([np.arange(place.first, place.first + place.size) for place in places])))
             continue
-        found += [(place.path, np.arange(place.first, place.first + place.size)) for place in places
-                  if idle[place.columns].any() and not used[place.columns].any()]
+        found += [(place.path, np.arange(place.first, place.first + place.size)) for place in idle_places
+                  if idle[place.columns].any()]
     return found
 
 
@@ -47,5 +47,5 @@ def missing_faults(view: Trial, layout: Layout, unused: Unused) -> tuple[Fault, 
     if not best:
         return ()
     _, explained, name = min(best)
-    return (Fault("missing", name, f"No row counts {name}, although its weight is not 0, and the differences are whole multiples of it: "
-                  "it is missing in the rows. Count it.", explained),)
+    return (Fault("missing", name, f"No row counts {name}, although its weight is not 0, and the differences are whole multiples "
+                                   "of it: it is missing in the rows. Count it.", explained),)

@@ -60,8 +60,8 @@ def layout_of_names(names: Iterable[str], source: str) -> Layout:
         place = tuple(int(index) for index in re.findall(r"\d+", found[3]))
         shape = shapes.setdefault(key, (0,) * len(place))
         if len(shape) != len(place):
-            raise InputError(f"{source}: {'.'.join(key)} has {_indices(len(place))} in {shown(name)!r} and {_indices(len(shape))} "
-                             "elsewhere; expected as many in each row; rename one of them")
+            raise InputError(f"{source}: {'.'.join(key)} has {_indices(len(place))} in {shown(name)!r} and "
+                             f"{_indices(len(shape))} elsewhere; expected as many in each row; rename one of them")
         shapes[key] = tuple(max(most, index + 1) for most, index in zip(shape, place, strict=True))
     # names of one term follow each other
     terms = {term: i for i, term in reversed(list(enumerate(term for term, _ in shapes)))}
@@ -70,8 +70,8 @@ def layout_of_names(names: Iterable[str], source: str) -> Layout:
         places.append(Place(term, name, shape, first))
         first += places[-1].size
         if first > MOST_COLUMNS:
-            raise InputError(f"{source}: {term}.{name} has the shape {list(shape)}, which makes more than {MOST_COLUMNS:,} numbers "
-                             "in all; expected indices that begin at 0; renumber them")
+            raise InputError(f"{source}: {term}.{name} has the shape {list(shape)}, which makes more than {MOST_COLUMNS:,} "
+                             "numbers in all; expected indices that begin at 0; renumber them")
     if not places:
         raise InputError(f"{source}: no counts; expected rows that count something; give at least one named column")
     return Layout(tuple(places))

@@ -49,8 +49,8 @@ class _Member:
             raise InputError(f"{source}: {name} has {len(shape)} dimensions; expected {dimensions}; save it as a flat array")
         self.length = shape[0] if shape else 1
         if self.kind.hasobject or self.kind.itemsize == 0 or self.kind.itemsize > 4 * LONGEST_TEXT:
-            raise InputError(f"{source}: {name} is of the type {shown(str(self.kind))}; expected numbers, or short texts as U or S; "
-                             "convert it with astype")
+            raise InputError(f"{source}: {name} is of the type {shown(str(self.kind))}; expected numbers, or short texts as U or "
+                             "S; convert it with astype")
 
     def take(self, n: int) -> np.ndarray:
         """Return the next n items, which the caller has made sure to be few."""
@@ -58,8 +58,8 @@ class _Member:
         while size > 0:
             part = self._stream.read(min(size, PIECE))
             if not part:
-                raise InputError(f"{self.source}: {self.name} ends early: its header promises {self.length:,} items; expected a whole "
-                                 "file; save it again")
+                raise InputError(f"{self.source}: {self.name} ends early: its header promises {self.length:,} items; expected a "
+                                 "whole file; save it again")
             parts.append(part)
             size -= len(part)
         return np.frombuffer(b"".join(parts), self.kind)
@@ -78,29 +78,31 @@ class _Archive:
         self.names = {member.filename.removesuffix(".npy"): member for member in members}
         for name in self.names:
             if name not in (*MATRIX, *FIELDS, "format", "_is_array"):
-                raise InputError(f"{source}: an array named {shown(name)!r}; expected {', '.join((*MATRIX, *FIELDS))}; leave it out")
+                raise InputError(f"{source}: an array named {shown(name)!r}; expected {', '.join((*MATRIX, *FIELDS))}; leave it "
+                                 "out")
         if len(self.names) < len(members):
             raise InputError(f"{source}: two arrays of one name; expected each once; save it again")
         self._stack = stack
         for name in MATRIX:
             if name not in self.names:
-                raise InputError(f"{source}: no array named {name}; expected a sparse matrix by rows beside the other arrays; write it with "
-                                 "scipy.sparse.save_npz, and add the others")
+                raise InputError(f"{source}: no array named {name}; expected a sparse matrix by rows beside the other arrays; "
+                                 "write it with scipy.sparse.save_npz, and add the others")
         if "format" in self.names:
             found = self.open("format", 0).take(1)
             if found[0] not in (b"csr", "csr"):
-                raise InputError(f"{source}: format is {shown(str(found[0]))}; expected a matrix by rows (csr); convert it with tocsr()")
+                raise InputError(f"{source}: format is {shown(str(found[0]))}; expected a matrix by rows (csr); convert it with "
+                                 "tocsr()")
         shape = self.open("shape")
         if shape.length != 2 or shape.kind.kind not in "iu":
             raise InputError(f"{source}: shape is not two whole numbers; expected rows and columns; save the matrix again")
         self.rows, self.columns = (int(n) for n in shape.take(2))
         if not 0 <= self.rows < 1 << 48 or self.columns < 0:
-            raise InputError(f"{source}: shape is {self.rows} by {self.columns}; expected rows and columns; save the matrix again")
+            raise InputError(f"{source}: shape is {self.rows} by {self.columns}; expected rows and columns; save it again")
 
     def open(self, name: str, dimensions: int = 1) -> _Member:
         member = self.names[name]
         if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED) or member.flag_bits & 1:
-            raise InputError(f"{self.source}: {name} is encrypted, or neither stored nor deflated; expected a .npz; save it again")
+            raise InputError(f"{self.source}: {name} is encrypted, or neither stored nor deflated; expected .npz; save it again")
         # without a buffer, small pieces of a stored array cost as much as large ones
         stream = io.BufferedReader(self._stack.enter_context(self._zip.open(member)), PIECE)  # type: ignore[type-var]
         return _Member(self.source, name, stream, dimensions)
@@ -109,12 +111,14 @@ class _Archive:
         """Yield indices, counts and row pointers (from 0) of some rows, and their fields."""
         data, indices, indptr = self.open("data"), self.open("indices"), self.open("indptr")
         fields = {name: self.open(name) for name in FIELDS if name in self.names}
-        for member, length in ((indptr, self.rows + 1), (indices, data.length), *((field, self.rows) for field in fields.values())):
+        lengths = [(indptr, self.rows + 1), (indices, data.length), *((field, self.rows) for field in fields.values())]
+        for member, length in lengths:
             if member.length != length:
-                raise InputError(f"{self.source}: {member.name} has {member.length:,} items; expected {length:,}; save all arrays of "
-                                 "the same rows")
-        for member, kinds in ((indices, "iu"), (indptr, "iu"), (data, "iufb"), *((field, "iufSU" if name in TEXTS else "iuf")
-                                                                               for name, field in fields.items())):
+                raise InputError(f"{self.source}: {member.name} has {member.length:,} items; expected {length:,}; save all "
+                                 "arrays of the same rows")
+        allowed = [(indices, "iu"), (indptr, "iu"), (data, "iufb")]
+        allowed += [(field, "iufSU" if name in TEXTS else "iuf") for name, field in fields.items()]
+        for member, kinds in allowed:
             if member.kind.kind not in kinds:
                 raise InputError(f"{self.source}: {member.name} is of the type {shown(str(member.kind))}; expected "
                                  f"{'whole numbers' if kinds == 'iu' else 'numbers'}; convert it with astype")
@@ -138,8 +142,8 @@ class _Archive:
             yield indices.take(nonzeros), data.take(nonzeros), row, {name: field.take(n) for name, field in fields.items()}
             done, last = done + n, last + nonzeros
         if last != data.length:
-            raise InputError(f"{self.source}: indptr ends with {last:,}, but data has {data.length:,} items; expected the same; save the "
-                             "matrix again")
+            raise InputError(f"{self.source}: indptr ends with {last:,}, but data has {data.length:,} items; expected the same; "
+                             "save the matrix again")
 
 
 def _opened(source: str, work: Callable[[_Archive], Iterator[Any]]) -> Iterator[Any]:
@@ -195,12 +199,8 @@ def _batch(done: int, parts: tuple, expected: Expected, where: Callable[[int], s
         outcome = _each(result, outcome_of, np.float64, "result", where).astype(np.float32)
     else:
         outcome = (2 * result.astype(np.float64) - 1).astype(np.float32)
-    if "phase" in fields:
-        phase = phases_from(fields["phase"], where) if fields["phase"].dtype.kind == "f" else fields["phase"].clip(-1, LARGEST_PHASE + 1)
-    elif expected.stages > 1:
-        phase = phases_from(np.full(n, np.nan), where)
-    else:
-        phase = np.zeros(n)
+    phase = fields.get("phase", np.full(n, np.nan) if expected.stages > 1 else np.zeros(n))
+    phase = phases_from(phase, where) if phase.dtype.kind == "f" else phase.clip(-1, LARGEST_PHASE + 1)
     text = None if "fen" not in fields else [_text(value) for value in fields["fen"].tolist()]
     most = expected.layout.size  # larger numbers of columns become the first that the layout lacks
     return RowBatch(index.clip(-1, most).astype(np.int32), count.astype(np.float32), row, phase.astype(np.int64), outcome,
@@ -212,8 +212,8 @@ def read(source: str, expected: Expected, note: Callable[[str], None]) -> Iterat
 
     def rows(archive: _Archive) -> Iterator[RowBatch]:
         if archive.columns != expected.layout.size:
-            raise InputError(f"{source}: {archive.columns:,} columns; expected {expected.layout.size:,}, as the parameter file has; use "
-                             "the parameter file that these rows were made for")
+            raise InputError(f"{source}: {archive.columns:,} columns; expected {expected.layout.size:,}, as the parameter file "
+                             "has; use the parameter file that these rows were made for")
         done = 0
         for parts in archive.batches():
             begin = done

@@ -35,8 +35,8 @@ class _File:
             is_text = types.is_string(kind) or types.is_large_string(kind)
             is_number = types.is_integer(kind) or types.is_floating(kind)
             if not (is_number or is_text and field.name in TEXTS or types.is_null(kind) and field.name in FIELDS):
-                raise InputError(f"{source}: the column {shown(field.name)!r} is of the type {shown(str(field.type))}; expected numbers"
-                                 f"{' or texts' * (field.name in TEXTS)}; convert it")
+                raise InputError(f"{source}: the column {shown(field.name)!r} is of the type {shown(str(field.type))}; expected "
+                                 f"numbers{' or texts' * (field.name in TEXTS)}; convert it")
 
     def batches(self, size: int) -> Iterator[Any]:
         yield from self.file.iter_batches(batch_size=size, use_threads=False)
@@ -61,7 +61,8 @@ def _guarded(source: str, work: Callable[[_File], Iterator[Any]]) -> Iterator[An
     except FileNotFoundError:
         raise InputError(f"{source}: no such file") from None
     except (pa.ArrowException, OSError, MemoryError, UnicodeDecodeError) as problem:
-        raise InputError(f"{source}: damaged, or not Parquet ({shown(str(problem))}); expected a whole file; write it again") from None
+        raise InputError(f"{source}: damaged, or not Parquet ({shown(str(problem))}); expected a whole file; write it "
+                         "again") from None
 
 
 def read(source: str, expected: Expected, note: Callable[[str], None]) -> Iterator[RowBatch]:
@@ -85,7 +86,8 @@ def scan(source: str) -> Found:
         phases = None
         if "phase" in file.names:
             place = file.names.index("phase")
-            phases = int(max((np.nanmax(file.column(batch, place), initial=0) for batch in file.batches(rows_of(len(file.names)))),
+            phases = int(max((np.nanmax(file.column(batch, place), initial=0)
+                              for batch in file.batches(rows_of(len(file.names)))),
                              default=0))
         yield found_in(file.names, phases, file.file.metadata.num_rows, source)
 

@@ -13,6 +13,7 @@ from tuner.rows.batch import RowBatch
 
 MOST_ROWS = 200_000  # of the sample
 SEED = 1
+BY_ROW = ("phase", "scale", "rest", "evaluation", "outcome", "side")
 # An engine rounds the tapered sum to a whole number, so it is off by less than 1. One that also rounds the scaled last stage is
 # off by less than 2.
 ROUNDING, SCALED_ROUNDING = 1.0, 2.0
@@ -56,8 +57,8 @@ class Sample:
 
     def take(self, rows: np.ndarray) -> Sample:
         """Return some of the rows."""
-        return Sample(self.counts[rows], self.factors[:, rows], *(values[rows] for values in (
-            self.phase, self.scale, self.rest, self.evaluation, self.outcome, self.side)))
+        values = {name: getattr(self, name)[rows] for name in BY_ROW}
+        return Sample(self.counts[rows], self.factors[:, rows], **values)
 
 
 def sample_of(batch: RowBatch, columns: int, stages: int, phases: int) -> Sample:
@@ -65,8 +66,8 @@ def sample_of(batch: RowBatch, columns: int, stages: int, phases: int) -> Sample
     factors = shares_of(batch.phase, phases, stages)
     factors[-1] *= batch.scale
     counts = csr_array((batch.count.astype(np.float64), batch.index, batch.row), shape=(len(batch.phase), columns))
-    return Sample(counts, factors, batch.phase, *(values.astype(np.float64) for values in (
-        batch.scale, batch.rest, batch.evaluation, batch.outcome)), sides_of(batch.text, len(batch.phase)))
+    return Sample(counts, factors, batch.phase, batch.scale.astype(np.float64), batch.rest.astype(np.float64),
+                  batch.evaluation.astype(np.float64), batch.outcome.astype(np.float64), sides_of(batch.text, len(batch.phase)))
 
 
 class Sampler:
@@ -98,10 +99,9 @@ class Sampler:
         if not self._parts:
             return None
         samples = [sample for _, sample in self._parts]
+        values = {name: np.concatenate([getattr(sample, name) for sample in samples]) for name in BY_ROW}
         return Sample(vstack([sample.counts for sample in samples], format="csr"),
-                      np.concatenate([sample.factors for sample in samples], axis=1),
-                      *(np.concatenate([getattr(sample, name) for sample in samples]) for name in (
-                          "phase", "scale", "rest", "evaluation", "outcome", "side")))
+                      np.concatenate([sample.factors for sample in samples], axis=1), **values)
 
 
 @dataclass(frozen=True)
@@ -119,5 +119,6 @@ def groups_of(layout: Layout) -> list[Group]:
     for term in dict.fromkeys(place.term for place in layout.places):
         places = tuple(place for place in layout.places if place.term == term)
         if len(places) > 1:
-            groups.append(Group(term, np.concatenate([np.arange(place.first, place.first + place.size) for place in places]), places))
+            groups.append(Group(term, np.concatenate([np.arange(place.first, place.first + place.size) for place in places]),
+                                places))
     return groups

@@ -49,7 +49,7 @@ FAULTS = {
     BAD_SHARE: ("a label", "the first player's share of 0 to 1", "write 1 for a win, 0.5 for a draw, 0 for a loss"),
     BAD_GAME: ("a game", "qid: and a whole number of 64 bits", "number the games"),
     BAD_PAIR: ("a pair", "column:count, with a whole number before the colon", "correct the line"),
-    NOT_ASCENDING: ("a pair", "columns in ascending order, each once", "sort the pairs of each line, and add up those of one column"),
+    NOT_ASCENDING: ("a pair", "columns in ascending order, each once", "sort the pairs of each line, and add up equal ones"),
     BAD_VALUE: ("a pair", "column:count, with a number after the colon", "correct the line"),
     BAD_PHASE: ("a phase", f"0: and a whole number of 0 to {LARGEST_PHASE}", "write the steps of the first stage as column 0"),
     BAD_KEY: ("", f"after the semicolon of a comment {', '.join(f'{key}=number' for key in KEYS)}", "correct the comment"),
@@ -75,7 +75,8 @@ class _Parser:
             row, phase = np.zeros(most + 1, np.int64), np.empty(most, np.int64)
             outcome, game, given = np.empty(most), np.empty(most, np.uint64), np.empty(most, np.uint8)
             comment, extra, line = np.empty((most, 2), np.int64), np.empty((most, 4), np.float32), np.empty(most, np.int64)
-            parse_svmlight(text, begin, self.state, self.columns, index, count, row, phase, outcome, game, given, comment, extra, line)
+            parse_svmlight(text, begin, self.state, self.columns, index, count, row, phase, outcome, game, given, comment, extra,
+                           line)
             if self.state[FAULT] != FINE:
                 self._fault(block)
             n, nonzeros, begin = int(self.state[ROWS]), int(self.state[NONZEROS]), int(self.state[USED])
@@ -95,7 +96,7 @@ class _Parser:
         at, where = int(self.state[AT]), f"{self.source}: line {self.state[LINE]}"
         word = (block[at:at + 200].split(b"\n")[0].split() or [b""])[0].decode("utf-8", "replace")
         if self.state[FAULT] == TOO_LARGE:
-            refuse(where, f"column {shown(word.partition(':')[0])}", f"columns of 1 to {self.columns}, which the parameter file has",
+            refuse(where, f"column {shown(word.partition(':')[0])}", f"columns of 1 to {self.columns}, as the parameter file has",
                    "use the parameter file that these rows were made for")
         kind, expected, advice = FAULTS[int(self.state[FAULT])]
         refuse(where, f"{shown(word)!r} as {kind}" if word and kind.startswith("a ") and "return" not in kind else kind or
@@ -109,8 +110,8 @@ def read(source: str, expected: Expected, note: Callable[[str], None]) -> Iterat
         for batch, line in parser.batches(block):
             yield checked(batch, expected, lambda row, line=line: f"{source}: line {line[row]}")  # type: ignore[misc]
     if parser.rows and expected.stages > 1 and not parser.phase_seen:
-        raise InputError(f"{source}: no line has column 0, the phase; expected 0:PHASE, steps of the first stage; write it, or use "
-                         "a parameter file of one stage")
+        raise InputError(f"{source}: no line has column 0, the phase; expected 0:PHASE, steps of the first stage; write it, or "
+                         "use a parameter file of one stage")
 
 
 def scan(source: str) -> Found:

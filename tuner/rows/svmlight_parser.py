@@ -14,7 +14,8 @@ from tuner.unit import entry, inner
 COLON, HASH, SEMICOLON, EQUALS, NEWLINE, RETURN, SPACE = (ord(letter) for letter in ":#;=\n\r ")
 # cells of the state, in which the parser says where it is
 USED, LINE, FAULT, AT, ROWS, NONZEROS = range(END + 1, 7)
-(FINE, BAD_LABEL, BAD_SHARE, BAD_GAME, BAD_PAIR, NOT_ASCENDING, TOO_LARGE, BAD_VALUE, BAD_PHASE, BAD_KEY, BAD_LINE_END) = range(11)
+(FINE, BAD_LABEL, BAD_SHARE, BAD_GAME, BAD_PAIR, NOT_ASCENDING, TOO_LARGE, BAD_VALUE, BAD_PHASE, BAD_KEY,
+ BAD_LINE_END) = range(11)
 HAS_GAME, HAS_PHASE = 1, 2  # bits of `given`
 LARGEST_INDEX = 1 << 30
 KEYS = ("rest", "scale", "eval", "score")
@@ -54,7 +55,8 @@ def _key_at(text, i, end):
     return -1
 
 
-@inner(types.int64(bytes_type, types.int64, types.int64, state_type, types.int64, _array(types.int64, 2), _array(types.float32, 2)))
+@inner(types.int64(bytes_type, types.int64, types.int64, state_type, types.int64, _array(types.int64, 2),
+                   _array(types.float32, 2)))
 def _comment(text, i, end, state, n, comment, extra):
     """Parse `text; key=value ...` in text[i:end]: the range of the text, and the values; returns a fault."""
     while end > i and text[end - 1] <= SPACE:
@@ -172,7 +174,8 @@ def _pairs(text, i, end, state, n, columns, index, count, phase, given):
     return FINE
 
 
-@entry(types.void(bytes_type, types.int64, state_type, types.int64, _array(types.int32), _array(types.float32), _array(types.int64),
+@entry(types.void(bytes_type, types.int64, state_type, types.int64, _array(types.int32), _array(types.float32),
+                  _array(types.int64),
                   _array(types.int64), _array(types.float64), _array(types.uint64), _array(types.uint8), _array(types.int64, 2),
                   _array(types.float32, 2), _array(types.int64)))
 def parse_svmlight(text, begin, state, columns, index, count, row, phase, outcome, game, given, comment, extra, line):

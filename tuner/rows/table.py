@@ -55,9 +55,9 @@ class Header:
                 refuse(where, f"two columns for {shown(name)!r}", "one", "rename or remove one")
         missing = [label for column, label in enumerate(known.labels) if column not in columns]
         if missing:
-            refuse(where, f"no column {missing[0]}" + (f", nor {len(missing) - 1:,} others of the parameter file" * (len(missing) > 1)),
-                   "a column for each number of the parameter file", "add it, with zeros where it does not apply, or take the number "
-                   "out of the parameter file")
+            others = f", nor {len(missing) - 1:,} others of the parameter file" if len(missing) > 1 else ""
+            refuse(where, f"no column {missing[0]}{others}", "a column for each number of the parameter file",
+                   "add it, with zeros where it does not apply, or take the number out of the parameter file")
         if expected.stages > 1 and "phase" not in self.fields:
             refuse(where, "no column phase", "the steps of the first stage", "add it, or use a parameter file of one stage")
         self.counts = [columns[column] for column in range(expected.layout.size)]
@@ -79,10 +79,7 @@ class Header:
                 values = column(self.fields[name]).astype(np.float32)
             return np.where(np.isnan(values), np.float32(default), values)
 
-        if self.expected.stages > 1:
-            phase = phases_from(column(self.fields["phase"]), where)
-        else:
-            phase = np.zeros(n, np.int64)
+        phase = phases_from(column(self.fields["phase"]), where) if self.expected.stages > 1 else np.zeros(n, np.int64)
         outcome, game = np.full(n, np.nan, np.float32), own_games(done, n)
         if "result" in self.fields:
             outcome = _converted(column(self.fields["result"]), outcome_of, "result", EXPECTED_RESULT, where).astype(np.float32)
@@ -94,8 +91,9 @@ class Header:
         text = None
         if "fen" in self.fields:
             text = ["" if value is None else str(value).strip() for value in column(self.fields["fen"])]
-        return checked(RowBatch(index.astype(np.int32), dense[nonzero], row, phase, outcome, numbers("rest", 0), numbers("scale", 1),
-                                numbers("eval", np.nan), numbers("score", np.nan), game, text), self.expected, where)
+        batch = RowBatch(index.astype(np.int32), dense[nonzero], row, phase, outcome, numbers("rest", 0), numbers("scale", 1),
+                         numbers("eval", np.nan), numbers("score", np.nan), game, text)
+        return checked(batch, self.expected, where)
 
 
 def _missing(value: object) -> bool:

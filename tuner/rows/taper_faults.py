@@ -44,14 +44,14 @@ def _steps(view: Trial, phases: int, stages: Sequence[str]) -> tuple[Fault, ...]
                 shares = np.minimum(phase / other, 1) if limited else phase / other
                 if (explained := view.explained(sample.rest + shares * first + (1 - shares) * last)) is not None:
                     above = " and at most 1" if limited and phase.max() > other else ""
-                    return (Fault("taper", "", f"The engine tapers with {other} steps instead of {phases}: its share of {stages[0]} is "
-                                  f"phase / {other}{above}. Set the number of steps of the phase to {other}, or print the phase in steps "
-                                  f"of {phases}.", explained),)
+                    return (Fault("taper", "", f"The engine tapers with {other} steps instead of {phases}: its share of "
+                                               f"{stages[0]} is phase / {other}{above}. Set the number of steps of the phase to "
+                                               f"{other}, or print the phase in steps of {phases}.", explained),)
     shares = np.interp(phase, steps, table)
     if (explained := view.explained(sample.rest + shares * first + (1 - shares) * last)) is not None:
         points = ", ".join(f"{table[k]:.2f} at phase {shown[k]}" for k in sorted({0, len(shown) // 2, len(shown) - 1}))
-        return (Fault("taper", "", f"The engine's share of {stages[0]} is not phase / {phases}, but {points}. Print as phase the share of "
-                      f"{stages[0]} times {phases}, rounded.", explained),)
+        return (Fault("taper", "", f"The engine's share of {stages[0]} is not phase / {phases}, but {points}. Print as phase the "
+                                   f"share of {stages[0]} times {phases}, rounded.", explained),)
     return ()
 
 
@@ -76,5 +76,5 @@ def _scaled(view: Trial, stages: Sequence[str]) -> tuple[Fault, ...]:
     if explained is None:
         return ()
     text = ", ".join(f"{value:.2f}" for value in sorted(chosen))
-    return (Fault("scale", "", f"In {100 * view.differs.mean():.1f} % of the rows the engine multiplies {stages[-1]} by a factor (the most "
-                  f"common: {text}). Print it as scale in these rows.", explained),)
+    return (Fault("scale", "", f"In {100 * view.differs.mean():.1f} % of the rows the engine multiplies {stages[-1]} by a factor "
+                               f"(the most common: {text}). Print it as scale in these rows.", explained),)

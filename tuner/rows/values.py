@@ -23,7 +23,8 @@ LARGEST_PHASE = 65535
 LONGEST_TEXT = 1000  # characters of a position
 OWN_GAME = 0xE5A1 << 48  # the highest bits of the identity of a row that names no game
 OWN_FACTOR, OWN_MASK = 0x9E3779B97F4B, (1 << 48) - 1  # odd: no two rows get the same identity
-RESULTS = {"1-0": 1.0, "0-1": -1.0, "1/2-1/2": 0.0, "1/2": 0.0, "½-½": 0.0, "1": 1.0, "0": -1.0, "0.5": 0.0, "1.0": 1.0, "0.0": -1.0,
+RESULTS = {"1-0": 1.0, "0-1": -1.0, "1/2-1/2": 0.0, "1/2": 0.0, "½-½": 0.0, "1": 1.0, "0": -1.0, "0.5": 0.0, "1.0": 1.0,
+           "0.0": -1.0,
            "": math.nan, "*": math.nan}
 WHOLE = re.compile(r"-?\d{1,20}")
 EXPECTED_RESULT = "expected the first player's share, 0 to 1, or 1-0, 1/2-1/2, 0-1"
@@ -61,7 +62,7 @@ def game_of(value: object) -> int | None:
 
 
 def outcome_of(value: object) -> float | None:
-    """Return the outcome in [-1, 1] for a result (the first player's share, or 1-0 ...), NaN if unknown, None if it is no result."""
+    """Return the outcome in [-1, 1] for a result (a share, or 1-0 ...), NaN if it is unknown, None if this is no result."""
     if isinstance(value, str):
         word = value.strip()
         if word in RESULTS:
@@ -113,8 +114,8 @@ def _ordered(batch: RowBatch, expected: Expected, where: Where) -> RowBatch:
         return batch
     if int(index.min()) < 0 or int(index.max()) >= columns:
         at = int(np.argmax((index < 0) | (index >= columns)))
-        refuse(where(_row_of(batch, at)), f"column {int(index[at])} (from 0)", f"columns below {columns}, which the parameter file "
-               "has", "use the parameter file that these rows were made for")
+        refuse(where(_row_of(batch, at)), f"column {int(index[at])} (from 0)", f"columns below {columns}, the parameter file's",
+               "use the parameter file that these rows were made for")
     step = np.diff(index) > 0
     starts = batch.row[1:-1]
     step[starts[(starts > 0) & (starts < len(index))] - 1] = True

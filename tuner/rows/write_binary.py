@@ -39,7 +39,8 @@ class _Array:
         """Write the array to an archive."""
         self._file.seek(0)
         with archive.open(f"{name}.npy", "w", force_zip64=True) as stream:
-            np.lib.format.write_array_header_1_0(stream, {"descr": np.lib.format.dtype_to_descr(self.kind), "fortran_order": False,
+            np.lib.format.write_array_header_1_0(stream, {"descr": np.lib.format.dtype_to_descr(self.kind),
+                                                          "fortran_order": False,
                                                           "shape": (self.length,)})
             shutil.copyfileobj(self._file, stream, PIECE)
 
@@ -61,7 +62,8 @@ class _Texts:
         """Write the array to an archive."""
         self._file.seek(0)
         with archive.open(f"{name}.npy", "w", force_zip64=True) as stream:
-            np.lib.format.write_array_header_1_0(stream, {"descr": f"|S{self.widest}", "fortran_order": False, "shape": (self.length,)})
+            np.lib.format.write_array_header_1_0(stream, {"descr": f"|S{self.widest}", "fortran_order": False,
+                                                          "shape": (self.length,)})
             for line in self._file:
                 stream.write(line[:-1].ljust(self.widest, b"\0"))
 
@@ -78,10 +80,12 @@ def write_npz(path: Path, batches: Iterable[RowBatch], expected: Expected) -> in
         arrays["indptr"].append(np.zeros(1))
         for batch in batches:
             arrays["indptr"].append(batch.row[1:] + arrays["data"].length)
-            for name, values in (("data", batch.count), ("indices", batch.index), ("result", (batch.outcome.astype(np.float64) + 1) / 2),
-                                 ("phase", batch.phase), ("game", batch.game)):
+            shares = (batch.outcome.astype(np.float64) + 1) / 2
+            for name, values in (("data", batch.count), ("indices", batch.index), ("result", shares), ("phase", batch.phase),
+                                 ("game", batch.game)):
                 arrays[name].append(values)
-            for (name, usual), values in zip(OPTIONAL.items(), (batch.rest, batch.scale, batch.evaluation, batch.score), strict=True):
+            for (name, usual), values in zip(OPTIONAL.items(), (batch.rest, batch.scale, batch.evaluation, batch.score),
+                                             strict=True):
                 arrays[name].append(values)
                 if not ((values == usual) | (np.isnan(values) & np.isnan(usual))).all():
                     used.add(name)
@@ -109,12 +113,11 @@ def write_parquet(path: Path, batches: Iterable[RowBatch], expected: Expected) -
     own = {"fen": pa.string(), "game": pa.uint64(), "phase": pa.int32(), "result": pa.float64()}
     schema = pa.schema([(name, own.get(name, pa.float32())) for name in names])
     n = 0
-    with replaced(path) as temporary, open(temporary, "wb") as stream:
-        with pyarrow.parquet.ParquetWriter(stream, schema) as writer:
-            for batch in batches:
-                if len(batch.phase):
-                    writer.write_table(pa.table(_columns(pa, batch, expected, names), schema=schema))
-                    n += len(batch.phase)
+    with replaced(path) as temporary, open(temporary, "wb") as stream, pyarrow.parquet.ParquetWriter(stream, schema) as writer:
+        for batch in batches:
+            if len(batch.phase):
+                writer.write_table(pa.table(_columns(pa, batch, expected, names), schema=schema))
+                n += len(batch.phase)
     return n
 
 

@@ -45,7 +45,7 @@ def _fields(batch: RowBatch) -> list[tuple[str, list[str], np.ndarray]]:
 
 
 def write_svmlight(path: Path, batches: Iterable[RowBatch], expected: Expected) -> int:
-    """Write `share qid:game 0:phase column:count ... # text; key=value ...`; games are signed numbers, as scikit-learn reads them."""
+    """Write `share qid:game 0:phase column:count ... # text; key=value ...`; games as signed numbers, for scikit-learn."""
 
     def lines(batch: RowBatch) -> list[str]:
         pairs = [f" {column}:{count}" for column, count in zip((batch.index + 1).tolist(), texts_of(batch.count), strict=True)]
@@ -80,7 +80,8 @@ def write_jsonl(path: Path, batches: Iterable[RowBatch], expected: Expected) -> 
                 parts.append(f'"result":{share}')
             if expected.stages > 1:
                 parts.append(f'"phase":{phase}')
-            parts += [f'"{name}":' + (f'"{text[i]}"' if text[i].endswith("inf") else text[i]) for name, text, there in fields if there[i]]
+            parts += [f'"{name}":' + (f'"{text[i]}"' if text[i].endswith("inf") else text[i]) for name, text, there in fields
+                      if there[i]]
             found.append(f'{{{",".join(parts)},"counts":{{{",".join(pairs[rows[i]:rows[i + 1]])}}}}}\n')
         return found
 
@@ -99,7 +100,8 @@ def write_csv(path: Path, batches: Iterable[RowBatch], expected: Expected) -> in
     def rows(batch: RowBatch) -> Iterator[list[str]]:
         counts, columns, row = texts_of(batch.count), batch.index.tolist(), batch.row.tolist()
         fields = {name: text for name, text, _ in _fields(batch)}
-        fields["result"], fields["phase"], fields["game"] = shares_text(batch.outcome), texts_of(batch.phase), texts_of(batch.game)
+        fields["result"], fields["phase"] = shares_text(batch.outcome), texts_of(batch.phase)
+        fields["game"] = texts_of(batch.game)
         fields["fen"] = batch.text or [""] * len(row[1:])
         order = [fields[name] for name in columns_of(expected)[:-len(zeros)]]
         for i in range(len(row) - 1):

@@ -53,7 +53,8 @@ def random_rows(seed: int, n: int, layout: Layout = SMALL) -> RowBatch:
     return batch_of(dense, phase=random.integers(0, PHASES + 1, n), outcome=outcome.astype(np.float32),
                     rest=(random.normal(0, 30, n) * (random.random(n) < 0.7)).astype(np.float32),
                     scale=random.choice([1, 1, 0.5, 0.1], n).astype(np.float32), evaluation=evaluation.astype(np.float32),
-                    score=score.astype(np.float32), game=np.sort(random.integers(0, 1 << 64, n // 5 + 1, dtype=np.uint64).repeat(5)[:n]),
+                    score=score.astype(np.float32),
+                    game=np.sort(random.integers(0, 1 << 64, n // 5 + 1, dtype=np.uint64).repeat(5)[:n]),
                     text=["" if i % 5 == 0 else f'8/8 {"wb"[i % 2]} - "é, {i}"; c=1' for i in range(n)])
 
 
@@ -63,8 +64,8 @@ def joined(batches: list[RowBatch]) -> RowBatch:
     fields = {name: np.concatenate([getattr(batch, name) for batch in batches]) for name in RowBatch._fields
               if name not in ("row", "text")}
     texts = [batch.text or [""] * len(batch.phase) for batch in batches]
-    return RowBatch(**fields, row=np.concatenate([[0], *(batch.row[1:] + end for batch, end in zip(batches, ends, strict=False))]),
-                    text=sum(texts, []))
+    rows = [batch.row[1:] + end for batch, end in zip(batches, ends, strict=False)]
+    return RowBatch(**fields, row=np.concatenate([[0], *rows]), text=sum(texts, []))
 
 
 @dataclass
@@ -95,14 +96,16 @@ class Engine:
         total = self.sums(0) * self.phase + self.sums(1) * (PHASES - self.phase)
         return np.sign(total) * (np.abs(total) // PHASES)
 
-    def rows(self, counts: np.ndarray | None = None, evaluation: np.ndarray | None = None, texts: bool = True, **fields) -> RowBatch:
+    def rows(self, counts: np.ndarray | None = None, evaluation: np.ndarray | None = None, texts: bool = True,
+             **fields) -> RowBatch:
         """Return what the engine prints, with these counts or evaluations in place of its own."""
         evaluation = self.evaluation() if evaluation is None else evaluation
         text = [f"8/8/8 {'w' if side > 0 else 'b'} - - 0 1" for side in self.side] if texts else None
-        return batch_of(self.counts if counts is None else counts, **{"phase": self.phase, "evaluation": evaluation.astype(np.float32),
-                                                                    "text": text, **fields})
+        fields = {"phase": self.phase, "evaluation": evaluation.astype(np.float32), "text": text, **fields}
+        return batch_of(self.counts if counts is None else counts, **fields)
 
 
 def places_with(term: str) -> np.ndarray:
     """Return the columns of a term or parameter of ENGINE."""
-    return np.concatenate([np.arange(place.first, place.first + place.size) for place in ENGINE.places if term in (place.term, place.path)])
+    return np.concatenate([np.arange(place.first, place.first + place.size) for place in ENGINE.places
+                           if term in (place.term, place.path)])

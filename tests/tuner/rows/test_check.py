@@ -195,8 +195,8 @@ def test_one_stage_needs_no_phase():
     assert found.fits and found.rows == 2000
     counts = engine.counts.copy()
     counts[:, places_with("mobility")] *= -1
-    found = check_rows([rows._replace(**engine.rows(counts=counts)._asdict() | {"phase": rows.phase, "evaluation": rows.evaluation})],
-                       engine.weights[:1].astype(np.float64), 1, ENGINE, ["all"])
+    flipped = engine.rows(counts=counts, phase=0 * engine.phase, evaluation=engine.sums(0))
+    found = check_rows([flipped], engine.weights[:1].astype(np.float64), 1, ENGINE, ["all"])
     assert only_fault(found) == ("term", "mobility.knight")
 
 

@@ -93,7 +93,8 @@ def test_names_and_shapes_are_found(kind, tmp_path):
     elif kind == "jsonl":
         assert sorted(found.layout.describe()) == sorted(SMALL.describe())
     else:  # in the order of the columns, terms together
-        assert [name for name, _ in found.layout.describe()] == ["material.pawn", "material.queen", "squares.pawn", "mobility.knight"]
+        names = [name for name, _ in found.layout.describe()]
+        assert names == ["material.pawn", "material.queen", "squares.pawn", "mobility.knight"]
 
 
 @pytest.mark.parametrize("kind", TEXT)
@@ -123,7 +124,8 @@ def test_formats_are_recognised_without_suffix(kind, tmp_path):
     ({"score": np.float32([1, 1, 3e6, 1])}, "score is 3e+06; expected centipawns"),
     ({"count": np.float32([1, 1, 2e6, 1])}, "the count of material.pawn is 2e+06; expected a number between")])
 def test_numbers_out_of_range_are_refused_with_their_place(kind, change, words, tmp_path):
-    rows = batch_of(np.eye(4, SMALL.size)[[0, 0, 0, 0]], phase=np.full(4, 3), evaluation=np.zeros(4, np.float32))._replace(**change)
+    rows = batch_of(np.eye(4, SMALL.size)[[0, 0, 0, 0]], phase=np.full(4, 3), evaluation=np.zeros(4, np.float32))
+    rows = rows._replace(**change)
     line = 1 if "phase" in change else 3
     place = f": row {line}: " if kind in ("npz", "parquet") else f": line {line + (kind == 'csv')}: "
     message = error(write(tmp_path, kind, rows))
@@ -154,7 +156,8 @@ LINES = {
         ('{"phase":3}', "no counts; expected an object"),
         ('{"phase":3,"counts":[]}', "counts is []"),
         ('{"counts":{}}', "no phase; expected a whole number"),
-        ('{"phase":3,"counts":{"material.pawm":1}}', "'material.pawm' is not a number of the parameter file; did you mean material.pawn"),
+        ('{"phase":3,"counts":{"material.pawm":1}}', "'material.pawm' is not a number of the parameter file; did you mean "
+                                                     "material.pawn"),
         ('{"phase":3,"counts":{"pawn":1}}', "'pawn' is in several terms; write material.pawn or squares.pawn"),
         ('{"phase":3,"counts":{"queen":1,"queen":2}}', "'queen' is there twice"),
         ('{"phase":3,"counts":{"queen":1,"material.queen":2}}', "material.queen is there twice"),
@@ -192,7 +195,8 @@ ZEROS = ",0" * SMALL.size
     (HEADER.replace("phase", "phases") + "\n", ": a column named 'phases'"),
     (HEADER.replace("phase,", "") + "\n", ": no column phase; expected"),
     (HEADER.replace("material.pawn", "squares.pawn[0][0]") + "\n", ": two columns for 'squares.pawn[0][0]'"),
-    (HEADER.replace(",material.pawn", "") + "\n", ": no column material.pawn; expected a column for each number of the parameter file"),
+    (HEADER.replace(",material.pawn", "") + "\n", ": no column material.pawn; expected a column for each number of the parameter "
+                                                  "file"),
     (f"{HEADER}\n1,1,3\n", ": line 2: 3 values; expected 15"),
     (f"{HEADER}\n1,1,x{ZEROS}\n", ": line 2: phase is 'x'; expected a number"),
     (f"{HEADER}\n1,1,{ZEROS}\n", ": line 2: no phase"),
@@ -209,7 +213,8 @@ def test_a_wrong_table_is_named_and_explained(text, words, package, tmp_path, mo
 def test_csv_is_read_alike_with_and_without_pyarrow(tmp_path, monkeypatch):
     pytest.importorskip("pyarrow", reason="pyarrow is not installed")
     path = write(tmp_path, "csv", random_rows(7, 100))
-    quoted = text_file(tmp_path, "quoted.csv", f'{HEADER}\n"a, ""b""",1/2-1/2,3{ZEROS[:-1]}1e1\n x ,"0-1",4{ZEROS[:-1]} -2\n,,5{ZEROS}\n')
+    quoted = text_file(tmp_path, "quoted.csv", f'{HEADER}\n"a, ""b""",1/2-1/2,3{ZEROS[:-1]}1e1\n x ,"0-1",4{ZEROS[:-1]} '
+                                               f'-2\n,,5{ZEROS}\n')
     by_arrow = [read(path), read(quoted)]
     monkeypatch.setattr(comma, "arrow", lambda: None)
     for one, other in zip(by_arrow, [read(path), read(quoted)], strict=True):
@@ -228,8 +233,9 @@ def test_parquet_without_pyarrow_says_what_to_install(tmp_path, monkeypatch):
 def test_results_and_games_have_several_forms(tmp_path):
     results = ["1-0", "1/2-1/2", "0-1", 1, 0.5, 0, "0.25", None]
     games = ["a", "a", 12, "12", None, None, -1, "b"]
-    lines = [f'{{"result":{"null" if r is None else repr(r)},"phase":3,"game":{"null" if g is None else repr(g)},"counts":{{}}}}\n'
-             for r, g in zip(results, games, strict=True)]
+    lines = [f'{{"result":{"null" if result is None else repr(result)},"phase":3,'
+             f'"game":{"null" if game is None else repr(game)},"counts":{{}}}}\n'
+             for result, game in zip(results, games, strict=True)]
     found = read(text_file(tmp_path, "rows.jsonl", "".join(lines).replace("'", '"')))
     assert found.outcome[:7].tolist() == [1, 0, -1, 1, 0, -1, -0.5] and np.isnan(found.outcome[7])
     assert found.game[0] == found.game[1] and found.game[2] == found.game[3] == 12 and found.game[6] == 2**64 - 1
@@ -262,7 +268,8 @@ def test_scipy_reads_the_matrix_and_we_read_scipys(tmp_path):
     rows = random_rows(8, 60)
     path = write(tmp_path, "npz", rows)
     matrix = sparse.load_npz(path)
-    assert matrix.shape == (60, SMALL.size) and np.array_equal(matrix.indptr, rows.row) and np.array_equal(matrix.data, rows.count)
+    assert matrix.shape == (60, SMALL.size) and np.array_equal(matrix.indptr, rows.row)
+    assert np.array_equal(matrix.data, rows.count)
     other = tmp_path / "scipy.npz"
     sparse.save_npz(other, sparse.csr_matrix(matrix)[:, ::-1][:, ::-1])
     found = read(str(other), stages=1)
@@ -283,7 +290,8 @@ def test_scikit_learn_reads_what_we_write_and_we_what_it_writes(tmp_path):
     assert np.array_equal(matrix[:, 1:].astype(np.float32).toarray(), matrix_of(rows))
     other = str(tmp_path / "other.svm")
     datasets.dump_svmlight_file(matrix, label, other, zero_based=True, query_id=game, comment="by another program")
-    same(read(other), rows._replace(text=[""] * 60, rest=0 * rows.rest, scale=0 * rows.scale + 1, evaluation=rows.evaluation * np.nan,
+    same(read(other), rows._replace(text=[""] * 60, rest=0 * rows.rest, scale=0 * rows.scale + 1,
+                                    evaluation=rows.evaluation * np.nan,
                                     score=rows.score * np.nan))
 
 
@@ -309,8 +317,9 @@ def test_texts_that_name_games_are_hashed_and_whole_numbers_are_kept():
     assert [game_of(value) for value in (7, "7", -1, True, 1.5, None, 1 << 64)] == [7, 7, (1 << 64) - 1, None, None, None, None]
 
 
-@pytest.mark.parametrize("name, words", [("rows.xml", "no known format of rows"), ("rows.npz.gz", "unpack it first"), ("none.svm", "no such file"),
-                                         ("none.npz", "no such file"), ("none.jsonl", "no such file")])
+@pytest.mark.parametrize("name, words", [
+    ("rows.xml", "no known format of rows"), ("rows.npz.gz", "unpack it first"), ("none.svm", "no such file"),
+    ("none.npz", "no such file"), ("none.jsonl", "no such file")])
 def test_files_that_are_no_rows_are_refused(name, words, tmp_path):
     if not name.startswith("none"):
         (tmp_path / name).write_bytes(b"<xml/>")

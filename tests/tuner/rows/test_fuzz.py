@@ -38,7 +38,8 @@ def damaged(content: bytes, random: np.random.Generator) -> bytes:
             case 3:
                 data[at:at] = data[max(0, at - 40):at]
             case 4:
-                data[at:at + 1] = random.choice([b"9" * 20, b"-", b"e", b'"', b",", b":", b"\n", b"{", b"nan", b"1e999", b"\0", b"\r"])
+                data[at:at + 1] = random.choice([b"9" * 20, b"-", b"e", b'"', b",", b":", b"\n", b"{", b"nan", b"1e999", b"\0",
+                                                 b"\r"])
             case 5 if at < len(data):
                 data[at] ^= 1 << int(random.integers(8))
     return bytes(data)
