@@ -9,26 +9,44 @@ from pathlib import Path
 
 from games.streams import InputError
 from tuner.commands.display import TerminalDisplay, output_console
-from tuner.commands.options import read_options
+from tuner.commands.options import add_read_options, read_options
+from tuner.commands.params_new import STAGES, usual_phases
+from tuner.datasets.dataset import Dataset
 from tuner.datasets.merge import merge as merge_datasets
 from tuner.datasets.merge import part
 from tuner.datasets.reader import open_dataset
 from tuner.datasets.split import split_games
 from tuner.datasets.summary import summarise, summary_lines
 from tuner.datasets.writer import require_replaceable
-from tuner.engine.loading import load_engine, quiescence_of
+from tuner.engine.loading import load_engine, load_parameters, quiescence_of
 from tuner.ingest.build import build as build_dataset
-from tuner.io.files import QUIESCENCE
+from tuner.io.files import EXPORT, QUIESCENCE, require_writable
 from tuner.io.tables import show_table
 from tuner.parameters.layout import Place
+from tuner.parameters.new import zeros
+from tuner.parameters.parameters import DEFAULT_GAME
+from tuner.rows.build import build_rows, built_lines, default_phases, named, read_rows
+from tuner.rows.dataset_rows import batches_of
+from tuner.rows.formats import holds_rows, scan, writable_format
+from tuner.rows.formats import write as write_rows
 from tuner.tuning.result import report_line
+
+DEFAULT = "classic"  # whose terms are counted in games
 
 
 def build(sources: list[str], arguments: argparse.Namespace) -> dict:
-    """Build a dataset from games."""
+    """Build a dataset from games, or from rows."""
     target = Path(arguments.output[0])
-    require_replaceable(target, (*sources, arguments.params, arguments.quiescence, *arguments.terms))
-    engine, _ = load_engine(arguments.params, arguments.terms, add_missing=True)
+    require_replaceable(target, (*sources, arguments.params or "", arguments.quiescence, *arguments.terms))
+    rows = [source for source in sources if holds_rows(source)]
+    if rows and len(rows) < len(sources):
+        other = next(source for source in sources if source not in rows)
+        raise InputError(f"{rows[0]}: rows, beside {other}, which is not; name one or the other")
+    if rows:
+        return _of_rows(sources, target, arguments)
+    if arguments.not_linear is not None:
+        raise InputError(f"--not-linear {arguments.not_linear}: {sources[0]} is not a file of rows; leave it out")
+    engine, _ = load_engine(arguments.params or DEFAULT, arguments.terms, add_missing=True)
     with TerminalDisplay() as display:
         display.begin("reading")
         data, report = build_dataset(engine, sources, target, read_options(arguments),
@@ -36,9 +54,58 @@ def build(sources: list[str], arguments: argparse.Namespace) -> dict:
         display.note(report_line(report.total))
     result = {"dataset": str(target), "games": data.games, "positions": data.positions, "read": asdict(report.total)}
     if not arguments.json:
-        size = sum(file.stat().st_size for file in target.iterdir())
-        print(f"wrote {target}: {data.games:,} games, {data.positions:,} positions, {size / 1e6:.1f} MB")
+        print(_written(data))
     return result
+
+
+def _of_rows(sources: list[str], target: Path, arguments: argparse.Namespace) -> dict:
+    """Build a dataset from rows that another program counted."""
+    unused = argparse.ArgumentParser()
+    add_read_options(unused)
+    for action in unused._actions:
+        if action.dest != "help" and getattr(arguments, action.dest, action.default) != action.default:
+            raise InputError(f"{action.option_strings[0]}: has no use for rows, which hold the positions that were chosen; leave "
+                             "it out")
+    if arguments.params is None:
+        if arguments.not_linear is not None:
+            raise InputError(f"--not-linear {arguments.not_linear}: without weights it is not known what the rows lack; add "
+                             "--params FILE")
+        found = scan(sources[0])
+        tapered = found.phases is not None
+        parameters = zeros(DEFAULT_GAME, found.layout, STAGES if tapered else ("all",), usual_phases(found.phases or 0))
+    else:
+        parameters = load_parameters(arguments.params, arguments.terms)
+    phases = parameters.phases or default_phases(parameters.game)
+    with TerminalDisplay() as display:
+        display.begin("reading")
+        data, check, totals = build_rows(read_rows(sources, parameters, phases, display.note), target, parameters, phases,
+                                         named(sources), arguments.not_linear)
+        for line in built_lines(check, totals, arguments.not_linear):
+            display.note(line)
+    if not arguments.json:
+        print(_written(data))
+        if arguments.params is None:
+            print("next: `tuner params --from-rows` writes a parameter file for these rows; with the numbers of your engine in "
+                  "it, --params checks the rows")
+    return {"dataset": str(target), "games": data.games, "positions": data.positions, "rows": totals.rows,
+            "without_result": totals.without_result, "row_check": check.as_dict() if check else None}
+
+
+def export(sources: list[str], arguments: argparse.Namespace) -> dict:
+    """Write a dataset as rows."""
+    target = Path(arguments.output[0])
+    writable_format(target)
+    require_writable(target, EXPORT, sources)
+    data = open_dataset(sources[0])
+    number = write_rows(target, batches_of(data), data.layout, len(data.manifest["stages"]))
+    if not arguments.json:
+        print(f"wrote {target}: {number:,} rows of {data.columns:,} columns, {target.stat().st_size / 1e6:.1f} MB")
+    return {"rows": str(target), "positions": number, "columns": data.columns}
+
+
+def _written(data: Dataset) -> str:
+    size = sum(file.stat().st_size for file in data.path.iterdir())
+    return f"wrote {data.path}: {data.games:,} games, {data.positions:,} positions, {size / 1e6:.1f} MB"
 
 
 def inspect(sources: list[str], arguments: argparse.Namespace) -> dict:

@@ -53,6 +53,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                         help="learn only parameters matching this name or glob; may be repeated")
     parser.add_argument("--run", metavar="DIR",
                         help="keep the dataset, the history and the settings in this folder, for `tuner report`")
+    parser.add_argument("--not-linear", metavar="PART",
+                        help="of rows: a part of the evaluation that no counts express, such as 'king safety': what the rows "
+                             "lack is kept as it is, and not tuned")
     add_term_options(parser)
     group = parser.add_argument_group("scores of other programs")
     group.add_argument("--teacher", metavar="ENGINE",
@@ -114,6 +117,7 @@ def run(arguments: argparse.Namespace) -> dict:
             method=arguments.method, depth=arguments.depth, lambda_=arguments.lambda_, workers=min(arguments.workers, 512),
             per_game=arguments.per_game, rounds=arguments.rounds, targets=arguments.targets, teacher=arguments.teacher,
             nodes=arguments.nodes, max_difference=arguments.max_difference,
+            not_linear=arguments.not_linear,
             loss=arguments.loss, learner=arguments.learner, gradient=gradient_named(arguments.gradient),
             learning_rate=arguments.learning_rate,
             iterations=arguments.iterations, batch=arguments.batch, held_out=arguments.held_out,

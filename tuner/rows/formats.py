@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -47,6 +48,19 @@ def _by_suffix(name: str) -> Format | None:
 def is_rows(source: str) -> bool:
     """Whether a file's name says that it contains rows."""
     return _by_suffix(source) is not None
+
+
+def holds_rows(source: str) -> bool:
+    """Whether a file contains rows, by its name; a CSV file only if a column is named like a parameter: labelled positions may be
+    CSV, too."""
+    found = _by_suffix(source)
+    if found is not FORMATS["csv"]:
+        return found is not None
+    try:
+        first = beginning(pieces(source), 1 << 16).removeprefix(b"\xef\xbb\xbf").split(b"\n")[0]
+    except InputError:
+        return False
+    return any(re.fullmatch(rb'\s*"?[A-Za-z_][^.",]*\.[A-Za-z_][^.",]*"?\s*', cell) for cell in first.split(b","))
 
 
 def format_of(source: str) -> Format:

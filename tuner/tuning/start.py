@@ -12,7 +12,7 @@ from tuner.engine.engine import Engine
 from tuner.engine.loading import load_engine, load_parameters
 from tuner.parameters.parameters import Parameters, untapered
 from tuner.rows.build import of_rows
-from tuner.rows.formats import is_rows
+from tuner.rows.formats import holds_rows
 from tuner.tuning.options import TuneOptions
 
 
@@ -52,7 +52,7 @@ def started(start: str, sources: Sequence[str], options: TuneOptions) -> Start:
 
 def _holds_rows(source: str) -> bool:
     """Return whether a source is a file or dataset of rows."""
-    return source != "-" and (of_rows(source) if is_dataset(source) else is_rows(source))
+    return source != "-" and (of_rows(source) if is_dataset(source) else holds_rows(source))
 
 
 def _untapered(start: str, parameters: Parameters) -> Parameters:
