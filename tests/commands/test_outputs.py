@@ -30,6 +30,7 @@ WRITERS = {
                     ["chess.yaml", "other.yaml", "book.pgn"], ".pgn"),
     "match uci: --pgn": (f"match random 'uci:{sys.executable} book.pgn' --games 2 --depth 1 --pgn {{out}}", ["book.pgn"], ".pgn"),
     "export -o": ("export old.yaml --format c -o {out}", ["old.yaml"], ".h"),
+    "trace -o": ("trace old.yaml --language c -o {out}", ["old.yaml"], ".h"),
     "params -o": ("params old.yaml --add-missing --terms lines.py -o {out}", ["old.yaml", "lines.py"], ".yaml"),
     "report -o": ("report tuned -o {out}", [], ".html"),
 }
