@@ -6,6 +6,7 @@ import json
 import os
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from tests.commands.export_support import arrays_of_c, numbers_of, rounded, write_learned
@@ -31,7 +32,8 @@ def test_all_numbers_are_replaced_and_back_again(learned, form):
         expected = {name.replace(".", "_"): stages for name, stages in rounded(numbers_of(learned)).items()}
         assert arrays_of_c(source.read_text(), Path.cwd()) == expected
     after = source.read_bytes()
-    assert ran.out.startswith(f"wrote {source}: 1,230 numbers on lines 7-11, 15-22, ") and ran.out.count("\n") == 3
+    assert ran.out.startswith(f"wrote {source}: 1,230 numbers on lines 7-11, 15-22, ") and ran.out.count("\n") == 4
+    assert ran.out.endswith(f"keeps these numbers: tuner export {learned} --into {source} --check\n")
     assert "changed, most of all " in ran.out and "rounded to whole numbers: errors of at most 0.5" in ran.out
     again = done("export", learned, "--into", source).out
     assert again.startswith(f"{source} has these numbers already: 1,230 numbers on lines ") and source.read_bytes() == after
@@ -54,6 +56,24 @@ def test_check_lists_the_differences_and_exits_with_status_1(learned):
     assert ran.status == 1 and found["numbers"] == 10 and found["differences"][0] == {
         "name": "material.pawn.mg", "file": "weights.h", "line": 7, "source": 82.0, "parameters": round(p.weights[0, 0])}
     assert Path("weights.h").read_bytes() == before
+
+
+def test_numbers_are_read_from_a_source(learned):
+    """Into a file of zeros: what the source does not keep stays as it was."""
+    done("export", learned, "--format", "c", "-o", "eval.h", "--flip")
+    Path("names.yaml").write_text("'space.*': null\n")
+    ran = done("export", "zero", "--from", "eval.h", "--map", "names.yaml", "--flip", "-o", "start.yaml")
+    start, p, zero = load_parameters("start.yaml"), load_parameters(learned), load_parameters("zero")
+    kept = p.mask(("space",))
+    assert np.array_equal(start.weights, np.where(kept, zero.weights, np.round(p.weights))) and not start.learned
+    assert ran.out.startswith(f"wrote start.yaml: {(~kept).sum():,} of 1,230 numbers from eval.h; ")
+    checked = done("export", "start.yaml", "--into", "eval.h", "--map", "names.yaml", "--flip", "--check").out
+    assert checked.startswith("eval.h: all ")
+    assert json.loads(done("export", "zero", "--from", "eval.h", "--flip", "-o", "b.yaml", "--json").out)["numbers"] == 1230
+    Path("eval.h").write_text("int SpaceTempo[2] = {5, 32000};")
+    ran = tuner("export", "zero", "--from", "eval.h", "--only", "space.tempo", "-o", "c.yaml")
+    assert ran.status == 2
+    assert ran.err == "tuner: eval.h:1: space.tempo.eg is 32000, expected centipawns between -20000 and 20000\n"
 
 
 def test_several_sources_are_written_together_or_not_at_all(learned):
@@ -88,6 +108,10 @@ def test_mode_bytes_and_links_are_kept(learned):
 
 @pytest.mark.parametrize(("words", "said"), [
     ("--into weights.h -o out.h", "-o out.h: --into writes into the source itself; leave out -o"),
+    ("--from weights.h", "--from: expected -o FILE, the parameter file to write"),
+    ("--from weights.h -o new.yaml --decimals 1", "--decimals: --from reads the numbers of the source unchanged; leave it out"),
+    ("--from weights.h -o weights.h", "weights.h: is an input of this command and would be overwritten"),
+    ("--from weights.h -o new.yaml --check", "--check: only --into SOURCE uses it; leave it out"),
     ("--format c --check", "--check: only --into SOURCE uses it; leave it out"),
     ("--format c --map names.yaml", "--map: only --into SOURCE uses it; leave it out"),
     ("--format c --only material", "--only: only --into SOURCE uses it; leave it out"),

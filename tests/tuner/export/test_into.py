@@ -35,6 +35,8 @@ KNIGHT, TEMPO, TABLE = {"mobility.knight": (3,)}, {"tempo.tempo": ()}, {"piece_s
     ("A.cs", "class Eval { const int MidgameTempo = 1; const int EndgameTempo = 2; }"),
     ("A.cs", "class Eval { static readonly Score Tempo = new(1, 2); }"),
     ("A.cs", "class Eval { static readonly int[] Tempo = [1, 2]; }"),
+    ("A.cs", "class Eval { public Score Tempo { get; set; } = new(1, 2); int Other() { return 7; } }"),
+    ("a.cpp", "struct P { P() : x{7}, y(8) { int TempoMg = 9; } Score tempo = S(1, 2); };"),
     ("a.go", "package a\nconst (\n\tTempoMG = 1\n\tTempoEG int = 2\n)\n"),
     ("a.go", "package a\nvar tempo = Score{1, 2}\nvar other = 7\n"),
     ("a.go", "package a\nvar p = Params{Tempo: S(1, 2), Other: 3}\n"),

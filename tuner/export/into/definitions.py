@@ -17,6 +17,7 @@ TYPES = {"namespace", "struct", "class", "union", "extern", "impl", "mod", "trai
 CONSTANT = {"const", "constexpr", "constinit", "static", "final", "readonly"}
 FUNCTION_WORDS = {"fn", "func", "if", "for", "while", "match", "loop", "switch", "unsafe", "else", "do", "try", "select",
                   "finally"}
+ACCESSORS = {"get", "set", "init"}
 CONDITION = re.compile(r"#[ \t]*(if|ifdef|ifndef|elif|elifdef|elifndef|else|endif)\b")
 
 
@@ -110,9 +111,9 @@ class _Finder:
             if not scope.depth:
                 scope.head.append(i)
         elif word == scope.closing and not scope.depth:
-            if len(self.scopes) > 1:
-                self.scopes.pop()
-            self.scopes[-1].head = [] if word == "}" and self.scopes[-1].kind != LIST else self.scopes[-1].head
+            closed = self.scopes.pop() if len(self.scopes) > 1 else scope
+            if word == "}" and LIST not in (closed.kind, self.scopes[-1].kind):  # after a list the statement goes on
+                self.scopes[-1].head = []
         elif word == "{":
             self.scopes.append(self._opened(i, scope))
         elif word == "(" and self.go and self.words[i - 1:i] in (["const"], ["var"]):
@@ -156,8 +157,10 @@ class _Finder:
             return _Scope(OUTER, self._after_last(head, TYPES))
         if self.kinds[i - 1:i] == [WORD] and before[:1].isupper() and self.typed_after or before == "!":  # Params { tempo: 15 }
             return _Scope(LIST, before if before != "!" else self.words[i - 2])
-        if not self.typed_after and self._braced(i, parent, head):
+        if self.source.language.macros and self._braced(i, parent, head):
             return _Scope(LIST, self._defined(parent))
+        if self.values.word(i + 1) in ACCESSORS and self.source.language.raw == "csharp":
+            return _Scope(LIST)  # a property, whose value may follow: `public int Tempo { get; set; } = 15;`
         return _Scope(FUNCTION if parent.kind == FUNCTION or ")" in head or before == "static" else OUTER)
 
     def _braced(self, i: int, parent: _Scope, head: list[str]) -> bool:
@@ -213,7 +216,7 @@ class _Finder:
             colon = next((k for k in scope.head if self.words[k] == ":"), None)
             name = plain[0] if self.go or colon is None else max((k for k in plain if k < colon), default=plain[0])
         else:
-            name = self._name_before(i)
+            name = words[-1] if self.words[i - 1] == "}" else self._name_before(i)
         if name is None or scope.kind == FUNCTION and not CONSTANT & set(head):
             return
         alone = name == scope.head[0] and not self.go

@@ -97,15 +97,16 @@ def listed(definitions: Sequence[Definition]) -> str:
 
 
 def _terms(place: Place) -> set[str]:
+    """Keys of a term's name: in the plural, and without its s."""
     term = key(place.term)
-    return {term, term.removesuffix("s")}
+    return {term, term.removesuffix("s")} - {""}
 
 
 def _names(place: Place, alone: bool) -> set[str]:
     """Keys of a parameter's names: term and name in both orders, or the name alone if it does not hold the term."""
     name = key(place.name)
-    if alone:
-        return {name}
+    if alone or not name:
+        return {name} - {""}
     joined = {form for term in _terms(place) for form in (term + name, name + term)}
     return joined | ({name} if any(term in name for term in _terms(place)) else set())
 

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+
 from games.streams import InputError
 from tuner.export.into.definitions import definitions_of
 from tuner.export.into.languages import language_of
@@ -25,9 +27,11 @@ LARGEST = 16 << 20  # bytes of a source
 
 @dataclass(frozen=True)
 class Target:
-    """A number of a source, and the name and new value of the number of a parameter that it holds."""
+    """A number of a source, and the number of a parameter that it holds: its name, stage, column and new value."""
 
     label: str
+    stage: int
+    column: int
     value: float
     number: Number
     part: Part
@@ -105,9 +109,8 @@ def _by_name(matcher: Matcher, place: Place, stages: Sequence[str]) -> Parts:
 def _targets(r: Rounded, place: Place, parts: Parts) -> list[Target]:
     """The numbers of the parts of a parameter, in the order of its numbers."""
     values, labels, stages = r.numbers(place), place.labels(), r.stages
-    if r.flipped and len(place.shape) > 1:
-        rows = [labels[i:i + place.shape[-1]] for i in range(0, len(labels), place.shape[-1])]
-        labels = [label for row in rows[::-1] for label in row]
+    order = np.arange(place.size).reshape(place.shape)
+    columns = (order[..., ::-1, :] if r.flipped and len(place.shape) > 1 else order).ravel().tolist()
     found: list[Target] = []
     for stage, part in parts.items():
         at = range(len(stages)) if stage is None else [stages.index(stage)]
@@ -119,8 +122,8 @@ def _targets(r: Rounded, place: Place, parts: Parts) -> list[Target]:
                              f"{problem}") from None
         for s, row in zip(at, numbers, strict=True):
             end = f".{stages[s]}" if len(stages) > 1 else ""
-            found += [Target(label + end, value, number, part)
-                      for label, value, number in zip(labels, values[s], row, strict=True)]
+            found += [Target(labels[k] + end, s, place.first + k, value, number, part)
+                      for k, value, number in zip(columns, values[s], row, strict=True)]
     return found
 
 
