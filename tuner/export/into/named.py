@@ -1,6 +1,6 @@
 """Which definitions a map or a marker names for a parameter.
 
-A map is a YAML file: `mobility.knight: KnightMobility`, `{mg: NAME, eg: NAME[1]}` by stages, `null` for a parameter that the
+A map is a YAML file: `mobility.knight: KnightMobility`, `{mg: NAME, eg: 'OTHER[1]'}` by stages, `null` for a parameter that the
 source does not keep. A name may be followed by `@2`, the second definition of this name, and by parts: `Values[KNIGHT][0]`,
 `Eval.tempo`, `Bonus[*][1]`. A marker is a comment beside numbers: `// evaltune: mobility.knight`, or `mobility.knight.mg` if the
 numbers are of one stage.

@@ -68,8 +68,8 @@ def numbers_of(node: Node, stages: Sequence[str], shape: tuple[int, ...]) -> lis
                          + (f" (stages {', '.join(stages)})" if len(stages) > 1 else ""), node.start)
     if any((other != found[0]).any() for other in found):
         raise ShapeError(f"has {' x '.join(map(str, dims))} numbers, and either the first or the last may be the stages; name "
-                         f"them in the map as `{{{stages[0]}: NAME[0], {stages[1]}: NAME[1]}}` or "
-                         f"`{{{stages[0]}: NAME[*][0], {stages[1]}: NAME[*][1]}}`", node.start)
+                         f"them in the map as `{{{stages[0]}: 'NAME[0]', {stages[1]}: 'NAME[1]'}}` or "
+                         f"`{{{stages[0]}: 'NAME[*][0]', {stages[1]}: 'NAME[*][1]'}}`", node.start)
     return [[numbers[k] for k in row] for row in found[0].tolist()]
 
 
