@@ -70,6 +70,8 @@ def test_a_list_is_found_with_stages_first_or_last(tmp_path, name, text):
 def test_a_list_of_two_is_ambiguous_unless_written_as_pairs(tmp_path):
     p = parameters({"pawns.isolated": (2,)})
     assert into(tmp_path, "a.h", "S PawnsIsolated[2] = {S(0, 0), S(0, 0)};", p) == "S PawnsIsolated[2] = {S(1, 3), S(2, 4)};"
+    assert into(tmp_path, "a.rs", "const ISOLATED_PAWN: [S; 2] = [s!(0, 0), s!(0, 0)];", p) == (
+        "const ISOLATED_PAWN: [S; 2] = [s!(1, 3), s!(2, 4)];")
     names = "pawns.isolated: {mg: 'PawnsIsolated[*][0]', eg: 'PawnsIsolated[*][1]'}"
     plain = "int PawnsIsolated[2][2] = {{0, 0}, {0, 0}};"
     assert into(tmp_path, "a.h", plain, p, names) == "int PawnsIsolated[2][2] = {{1, 3}, {2, 4}};"

@@ -154,7 +154,7 @@ class Values:
             k = self.matching(k) + 1 if self.word(k) in ("[", "<") else k + 1
         if self.word(k) in ("(", "{", "[") and k > i and (self.word(k) != "[" or self.words[k - 1] == "!"):
             # an array's type says nothing of what its items are
-            return self._items(k, not any(word in ("[", "<", "!") for word in self.words[i:k]))
+            return self._items(k, self.word(k) != "[" and not {"[", "<"} & set(self.words[i:k]))
         return Other(f"the name {self.words[i]}" if self.kind(i) == WORD else "an expression", start), i + 1
 
     def _items(self, i: int, called: bool) -> tuple[Node, int]:
