@@ -88,11 +88,11 @@ def compile_mini(language: str, folder: Path, *faults: str, trace: bool = True) 
     """Compile an engine whose sources are in a folder, warnings being errors."""
     compiler, program = compiler_of(language), folder / "-".join(("mini", *faults))
     if language == "c":
-        options = ["-std=c++14", "-O1", "-Wall", "-Wextra", "-Wpedantic", "-Werror", *(["-DTRACE"] if trace else []),
+        options = ["-std=c++14", "-O0", "-Wall", "-Wextra", "-Wpedantic", "-Werror", *(["-DTRACE"] if trace else []),
                    *(f"-D{fault.upper()}" for fault in faults), "mini.cpp"]
     else:
         known = [word for fault in FAULTS for word in ("--check-cfg", f"cfg({fault})")]
-        options = ["--edition", "2021", "-C", "opt-level=1", "--deny", "warnings", "--check-cfg",
+        options = ["--edition", "2021", "-C", "opt-level=0", "--deny", "warnings", "--check-cfg",
                    'cfg(feature, values("trace"))', *known, *(["--cfg", 'feature="trace"'] if trace else []),
                    *(word for fault in faults for word in ("--cfg", fault)), "mini.rs"]
     ran = subprocess.run([compiler, *options, "-o", program], cwd=folder, capture_output=True, text=True)
@@ -101,7 +101,7 @@ def compile_mini(language: str, folder: Path, *faults: str, trace: bool = True) 
 
 
 @cache
-def sample_fens(games: int = 40) -> list[str]:
+def sample_fens(games: int = 30) -> list[str]:
     """FENs of every third position of some bundled games."""
     with open(SAMPLES, "rb") as stream:
         text = io.TextIOWrapper(zstandard.ZstdDecompressor().stream_reader(stream), encoding="utf-8")
@@ -117,9 +117,14 @@ def sample_fens(games: int = 40) -> list[str]:
     return found
 
 
+@cache
+def columns() -> dict[str, int]:
+    """The column of each number of mini.yaml."""
+    return {label: i for i, label in enumerate(mini_parameters().layout.labels())}
+
+
 def evaluation(p: Parameters, row: dict) -> float:
     """The evaluation of a row: rest and the tapered sum of counts and weights."""
-    index = {label: i for i, label in enumerate(p.layout.labels())}
-    mg, eg = (sum(count * p.weights[s, index[name]] for name, count in row["counts"].items()) for s in (0, 1))
+    mg, eg = (sum(count * p.weights[s, columns()[name]] for name, count in row["counts"].items()) for s in (0, 1))
     share = row["phase"] / PHASES
     return row.get("rest", 0) + share * mg + (1 - share) * row.get("scale", 1) * eg
