@@ -1,4 +1,4 @@
-"""Languages whose sources are read, by the suffix of the file: what their comments, strings, numbers and lists look like."""
+"""Languages whose sources are read, by the suffix of the file: the form of their comments, strings, numbers and lists."""
 
 from __future__ import annotations
 
