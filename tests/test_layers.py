@@ -19,7 +19,7 @@ ROOMS = [
     ["tuner.io", "tuner.statistics", "tuner.unit", "tuner.parallel"],
     ["tuner.parameters", "tuner.objectives"],
     ["tuner.datasets", "tuner.export"],
-    ["tuner.rows"],
+    ["tuner.rows", "tuner.trace"],
     ["tuner.device"],
     ["tuner.engine", "tuner.fit"],
     ["tuner.ingest", "tuner.match"],

@@ -151,7 +151,7 @@ CASES = {
     "export nothing --format c": "nothing: no such file; bundled parameter files: classic, material, pesto, zero",
     "export nan.yaml --format json": "nan.yaml:8: material.pawn.mg is '.nan', expected a number",
     "export good.pgn --format c": "good.pgn:",
-    "export classic": "the following arguments are required: --format; see tuner export --help",
+    "export classic": "one of the arguments --format --into --from is required; see tuner export --help",
     "export classic --format cobol": "argument --format: invalid choice: 'cobol' (choose from ",
     "export classic --format c -o nowhere/out.h": "nowhere: no such folder to write out.h in; make it first",
     "export classic --format c -o hollow": "hollow: is a folder, expected the name of a file to write",

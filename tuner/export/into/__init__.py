@@ -1,0 +1,1 @@
+"""Replace numbers in the source of an engine: find the definitions of parameters, and write new numbers in their place."""
