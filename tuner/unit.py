@@ -8,7 +8,7 @@ SOURCES = [
     *jit.modules("tuner", "unit"),
     *jit.modules("tuner.datasets", "array_types column_use"),
     *jit.modules("tuner.device.cpu", "kernels products temporal_kernels"),
-    *jit.modules("tuner.rows", "numbers svmlight_parser"),
+    *jit.modules("tuner.rows", "json_parser numbers svmlight_parser"),
     *sorted((jit.ROOT / "tuner" / "objectives").glob("*.py")),  # each loss is a module
 ]
 TUNER = jit.Unit("tuner", lambda: SOURCES)

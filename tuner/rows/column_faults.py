@@ -54,8 +54,8 @@ def _named(change: np.ndarray, weights: np.ndarray, layout: Layout, stages: Sequ
     for column in np.flatnonzero((change != 0).any(axis=0)).tolist():
         both = [(stage, weights[s, column], weights[s, column] + change[s, column]) for s, stage in enumerate(stages)
                 if change[s, column]]
-        told = [f"{names[column]}{f'.{stage}' if len(stages) > 1 else ''} is {ours:g} in the parameter file, {theirs:.4g} in the "
-                "engine" for stage, ours, theirs in both]
-        found.append(Fault("weight", names[column], f"{'; '.join(told)}. Correct the weight in the file, or the counts of "
+        texts = [f"{names[column]}{f'.{stage}' if len(stages) > 1 else ''} is {ours:g} in the parameter file, {theirs:.4g} in "
+                "the engine" for stage, ours, theirs in both]
+        found.append(Fault("weight", names[column], f"{'; '.join(texts)}. Correct the weight in the file, or the counts of "
                            f"{names[column]}.", explained))
     return tuple(found)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from typing import Any, NoReturn
 
@@ -16,6 +16,7 @@ import numpy as np
 from games.streams import InputError
 from tuner.rows.batch import RowBatch
 from tuner.rows.found import Found
+from tuner.rows.json_plain import PlainParser
 from tuner.rows.lines import blocks
 from tuner.rows.names import FIELDS, Names, layout_of_names, shown
 from tuner.rows.values import (
@@ -53,10 +54,12 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 _decode, _decode_strictly = json.JSONDecoder().decode, json.JSONDecoder(object_pairs_hook=_unique).decode
 
 
-def _objects(source: str) -> Iterator[tuple[dict[str, Any], dict[str, Any], int]]:
-    """Yield each line's object, its counts and the number of the line; other keys and keys given twice are refused."""
-    number = 0
-    for block in blocks(source, BLOCK):
+def _objects(source: str, texts: Iterable[bytes], number: int = 0) -> Iterator[tuple[dict[str, Any], dict[str, Any], int]]:
+    """Yield each line's object, its counts and the number of the line, of blocks of lines after line `number`.
+
+    Other keys, and keys given twice, are refused.
+    """
+    for block in texts:
         for raw in block.split(b"\n")[:-1]:
             number += 1
             line = raw.strip()
@@ -68,8 +71,8 @@ def _objects(source: str) -> Iterator[tuple[dict[str, Any], dict[str, Any], int]
                 found = _decode(text)
                 counts = found["counts"]
                 # the decoder keeps the last of two equal keys; then there are more quotes than around the keys and texts kept
-                texts = sum(type(value) is str for value in found.values())
-                if 2 * (len(found) + len(counts) + texts) != text.count('"'):
+                strings = sum(type(value) is str for value in found.values())
+                if 2 * (len(found) + len(counts) + strings) != text.count('"'):
                     found = _decode_strictly(text)
                     counts = found["counts"]
             except _Twice as twice:
@@ -211,11 +214,22 @@ class _Rows:
 
 def read(source: str, expected: Expected, note: Callable[[str], None]) -> Iterator[RowBatch]:
     """Yield the rows of a file in batches; InputError names the line of a fault."""
-    rows = _Rows(source, expected, Names(expected.layout))
-    for found, counts, number in _objects(source):
+    names = Names(expected.layout)
+    rows, plain = _Rows(source, expected, names), PlainParser(source, expected, names)
+    for block in blocks(source, BLOCK):
+        yield from plain.batches(block)
+        if rest := block[plain.used:]:
+            rows.done = plain.rows
+            yield from _others(rows, rest, plain.line)
+            plain.line, plain.rows = plain.line + rest.count(b"\n"), rows.done
+
+
+def _others(rows: _Rows, block: bytes, number: int) -> Iterator[RowBatch]:
+    """Yield the rows of lines of any form, after line `number`."""
+    for found, counts, line in _objects(rows.source, [block], number):
         rows.found.append(found)
         rows.counts.append(counts)
-        rows.lines.append(number)
+        rows.lines.append(line)
         if len(rows.found) == MOST_ROWS:
             yield rows.batch()
     if rows.found:
@@ -226,7 +240,7 @@ def scan(source: str) -> Found:
     """Return the layout that the names in all lines make up, the largest phase and the number of rows."""
     names: dict[str, None] = {}
     phases, rows = None, 0
-    for found, counts, _ in _objects(source):
+    for found, counts, _ in _objects(source, blocks(source, BLOCK)):
         rows += 1
         names.update(dict.fromkeys(counts))
         phase = found.get("phase")

@@ -58,7 +58,7 @@ class _Member:
         while size > 0:
             part = self._stream.read(min(size, PIECE))
             if not part:
-                raise InputError(f"{self.source}: {self.name} ends early: its header promises {self.length:,} items; expected a "
+                raise InputError(f"{self.source}: {self.name} ends early: its header says {self.length:,} items; expected a "
                                  "whole file; save it again")
             parts.append(part)
             size -= len(part)

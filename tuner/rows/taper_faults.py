@@ -12,7 +12,7 @@ from tuner.rows.residuals import ROUNDING, SCALED_ROUNDING
 WIDE = 40.0  # centipawns between the stages of a position that shows its share
 FEWEST = 8  # such positions of one phase
 MOST_STEPS = 1024
-SCALES = 4  # different factors of the last stage that are told apart
+SCALES = 4  # different factors of the last stage
 MOST_FACTOR = 1.02  # of the last stage
 
 

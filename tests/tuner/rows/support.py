@@ -55,7 +55,8 @@ def random_rows(seed: int, n: int, layout: Layout = SMALL) -> RowBatch:
                     scale=random.choice([1, 1, 0.5, 0.1], n).astype(np.float32), evaluation=evaluation.astype(np.float32),
                     score=score.astype(np.float32),
                     game=np.sort(random.integers(0, 1 << 64, n // 5 + 1, dtype=np.uint64).repeat(5)[:n]),
-                    text=["" if i % 5 == 0 else f'8/8 {"wb"[i % 2]} - "é, {i}"; c=1' for i in range(n)])
+                    text=["" if i % 5 == 0 else f'8/8 {"wb"[i % 2]} - ' + ('"é, 1"; c=1' if i % 7 == 0 else str(i))
+                          for i in range(n)])
 
 
 def joined(batches: list[RowBatch]) -> RowBatch:

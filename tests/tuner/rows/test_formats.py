@@ -11,9 +11,10 @@ import pytest
 from games.streams import InputError
 from tests.tuner.rows.support import PHASES, SMALL, batch_of, joined, random_rows
 from tuner.parameters.layout import Layout
-from tuner.rows import arrow, comma, formats
+from tuner.rows import arrow, comma, formats, jsonl
 from tuner.rows.batch import RowBatch
 from tuner.rows.formats import FORMATS
+from tuner.rows.json_plain import PlainParser
 from tuner.rows.values import game_of
 
 TEXT = ["svmlight", "jsonl", "csv"]
@@ -159,12 +160,12 @@ LINES = {
         ('{"phase":3,"counts":{"material.pawm":1}}', "'material.pawm' is not a number of the parameter file; did you mean "
                                                      "material.pawn"),
         ('{"phase":3,"counts":{"pawn":1}}', "'pawn' is in several terms; write material.pawn or squares.pawn"),
-        ('{"phase":3,"counts":{"queen":1,"queen":2}}', "'queen' is there twice"),
+        ('{"phase":3,"counts":{"queen":1,"queen":2}}', "material.queen is there twice"),
         ('{"phase":3,"counts":{"queen":1,"material.queen":2}}', "material.queen is there twice"),
         ('{"phase":3,"phase":3,"counts":{}}', "'phase' is there twice"),
         ('{"phase":3,"counts":{"queen":true}}', "the count of queen is True"),
         ('{"phase":3,"counts":{"queen":"1"}}', "the count of queen is 1; expected a number"),
-        ('{"phase":3,"counts":{"queen":1' + "0" * 400 + "}}", "the count of queen is 1000"),
+        ('{"phase":3,"counts":{"queen":1' + "0" * 400 + "}}", "the count of material.queen is inf"),
         ('{"phase":3,"counts":{"squares.pawn":[1]}}', "'squares.pawn' is not a number of the parameter file; did you mean"),
         ('{"phase":3,"counts":{},"evaluation":3}', "the key 'evaluation'; expected fen, game, result, eval"),
         ('{"phase":3,"counts":{},"eval":"x"}', "eval is x; expected a number"),
@@ -228,6 +229,29 @@ def test_parquet_without_pyarrow_says_what_to_install(tmp_path, monkeypatch):
     with pytest.raises(InputError, match=r"pip install 'evaltune\[arrow\]'"):
         formats.write(tmp_path / "rows.parquet", [], SMALL)
     assert "pip install" in error(text_file(tmp_path, "rows.parquet", b"PAR1"))
+
+
+def plain_lines(n: int) -> str:
+    """Return rows as an engine prints them, with names of games, unknown values and numbers of several forms."""
+    forms = ['"1-0"', "0.25", '"0-1"', "null", '"1/2-1/2"', "1"]
+    return "".join(f'{{"fen":"8/8 w - {i}", "game":{forms[i % 2 * 3] if i % 3 else i // 9 * 7}, "result" : '
+                   f'{forms[i % 6]},"phase":{i % 25},'
+                   f'"rest":-{i}.5e-1,"score":{i},"eval":null,"counts":{{"queen":{i % 3 - 1},"squares.pawn[1][2]":0.{i}'
+                   f',"knight[{i % 4}]": -12.0 }} }}\n' for i in range(1, n + 1))
+
+
+def test_plain_json_is_read_alike_by_both_parsers(tmp_path, monkeypatch):
+    path = text_file(tmp_path, "rows.jsonl", plain_lines(100))
+    mixed = text_file(tmp_path, "mixed.jsonl", plain_lines(50) + '{"phase":1,"fen":"\\u00e9","counts":{}}\n' + plain_lines(50))
+    monkeypatch.setattr(jsonl, "_others", None)
+    plain = read(path)
+    monkeypatch.undo()
+    assert len(plain.phase) == 100 and (plain.count == -12).sum() == 100
+    found = read(mixed)
+    assert found.text[50] == "é" and found.text[:50] == found.text[51:] == plain.text[:50]
+    monkeypatch.setattr(PlainParser, "batches", lambda self, block: ())
+    same(plain, read(path))
+    same(found, read(mixed))
 
 
 def test_results_and_games_have_several_forms(tmp_path):
