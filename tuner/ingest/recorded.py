@@ -21,6 +21,7 @@ STEPS = 41  # of the grid on which the fit begins: the sum of squares may have s
 FEWEST_GAMES = 20
 CERTAIN = 3.0  # standard errors from zero
 SAMPLE = 1_000_000  # positions: enough for three digits
+UNDECIDED = 1.5  # scale * score up to which a position is not decided: a score of 95 %
 SHOWN = 100.0  # centipawns, in lines for people
 
 
@@ -94,12 +95,18 @@ def blended(scores: np.ndarray, results: np.ndarray, scale: float, lambda_: floa
     return ((1 - lambda_) * np.tanh(scale * scores.astype(np.float64)) + lambda_ * results).astype(np.float32)
 
 
-def close(scores: np.ndarray, evaluations: np.ndarray, results: np.ndarray, games: np.ndarray, scale: float,
-          most: float) -> np.ndarray:
+def close(scores: np.ndarray, evaluations: np.ndarray, scale: float, most: float) -> np.ndarray:
     """Return which positions (n,) bool have a score that differs by at most `most` centipawns from our static evaluation (n,).
 
-    Scores are brought to the unit of the evaluation by the ratio of the scales at which both predict the results best. A mate
-    differs from every evaluation.
+    Scores are brought to the unit of the evaluation by the factor with the least sum of absolute differences, over positions that
+    are not decided; `scale` is that of the scores. A mate differs from every evaluation.
     """
-    ours = fit_score_scale(np.asarray(evaluations), results, games, "--max-difference: evaluations of the starting values").value
-    return np.abs(scores * (scale / ours) - evaluations) <= most
+    used = (np.abs(scores) * scale < UNDECIDED) & (scores != 0)  # without unknown scores too
+    ratios, weights = evaluations[used] / scores[used], np.abs(scores[used].astype(np.float64))
+    order = np.argsort(ratios, kind="stable")
+    sums = np.cumsum(weights[order])
+    factor = float(ratios[order[np.searchsorted(sums, sums[-1] / 2)]]) if len(sums) else 0.0
+    if factor <= 0:
+        raise InputError("--max-difference: the evaluations of the starting values do not rise with the scores; leave it out, or "
+                         "start from other values")
+    return np.abs(scores * factor - evaluations) <= most

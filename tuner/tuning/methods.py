@@ -36,7 +36,7 @@ from tuner.tuning.options import TuneOptions
 SEARCHED_PER_GAME = 50  # positions: few positions of many games give the most information per search
 SEARCH_TRUST = 20.0  # centipawns, prior around the weights that searched: 85 Elo on the bundled games; 60: 48, automatic: 61
 SEARCH_DEPTH = 4  # plies
-SCORE_TRUST = 20.0  # centipawns, prior around the starting weights
+SCORE_TRUST = 10.0  # centipawns, prior around the starting weights
 SCORE_LAMBDA = 0.0
 TEACHER_NODES = 5000
 SOME = 50_000  # positions to estimate how far values moved

@@ -72,7 +72,7 @@ def with_score_targets(data: Dataset, scores: np.ndarray, results: np.ndarray, u
     if unknown:
         lines.append(f"{unknown:,} positions without a score left out")
     if scale and most is not None:
-        near = close(scores, _evaluations(data, parameters, options.fitting()), results, games, scale.value, most)
+        near = close(scores, _evaluations(data, parameters, options.fitting()), scale.value, most)
         far = int((keep & ~near).sum())
         keep &= near
         lines.append(f"--max-difference {most:g}: {far:,} of {len(near):,} positions left out")

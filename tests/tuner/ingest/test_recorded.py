@@ -82,14 +82,19 @@ def test_targets_blend_values_and_results():
     assert blended(scores, results, 0.003, 1.0).tolist() == results.tolist()
 
 
-def test_the_filter_compares_in_the_unit_of_the_evaluation():
-    """A score in half-centipawns of the evaluation is close to it when it is twice as large."""
-    evaluations, results, games = simulated(7, 400, 0.003)
-    evaluations = evaluations.astype(float)
-    scores = 2 * evaluations
-    scale = fit_score_scale(scores, results, games).value
-    assert close(scores, evaluations, results, games, scale, 0.01).all()
-    moved = scores + np.where(np.arange(len(scores)) % 2, 100.0, 0.0)
-    near = close(moved, evaluations, results, games, scale, 40)
-    assert near.tolist() == (np.arange(len(scores)) % 2 == 0).tolist()
-    assert not close(np.full(len(scores), np.inf), evaluations, results, games, scale, 1e9).any()
+@pytest.mark.parametrize("unit", [0.4, 2.5])
+def test_the_filter_compares_in_the_unit_of_the_evaluation(unit):
+    rng = np.random.default_rng(8)
+    evaluations = rng.normal(0, 200, 3000)
+    far = np.arange(3000) % 4 == 0
+    scores = unit * (evaluations + np.where(far, rng.choice([-300, 100, 5000], 3000), rng.normal(0, 5, 3000)))
+    near = close(scores, evaluations, 0.003 / unit, 40)
+    assert np.array_equal(near, ~far)
+    assert not close(np.where(far, np.inf, scores), evaluations, 0.003 / unit, 1e9)[far].any()
+    assert not close(np.where(far, np.nan, scores), evaluations, 0.003 / unit, 1e9)[far].any()
+
+
+@pytest.mark.parametrize("evaluations", [np.zeros(50), -np.arange(50.0)])
+def test_evaluations_that_do_not_rise_with_the_scores_are_refused(evaluations):
+    with pytest.raises(InputError, match="--max-difference: the evaluations of the starting values do not rise with the scores"):
+        close(np.arange(50.0), evaluations, 0.003, 40)

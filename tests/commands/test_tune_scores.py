@@ -1,0 +1,196 @@
+"""`tuner tune --targets scores`: what is learned from recorded scores, what is said and written about it, and mistakes."""
+
+from __future__ import annotations
+
+import json
+import sys
+import types
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+
+from games.chess.fen import position
+from games.record import PositionBatch
+from tests.commands.support import done, tuner
+from tests.games.support import random_boards
+from tuner.engine.loading import load_engine, load_parameters
+from tuner.parameters.writer import write_parameters
+
+UNIT = 2.5  # of the recorded scores: as many make a centipawn of ours
+BOARDS = [board.copy() for board in random_boards(31, 60, 60) if not board.is_check()][::3]
+ENGINE, CLASSIC = load_engine("classic")
+EVALUATIONS = ENGINE.evaluate(np.array([position(board.fen()) for board in BOARDS]), CLASSIC)
+
+
+RESULTS = np.round((1 + np.tanh(0.0025 * EVALUATIONS)) / 2, 4)  # expected, so that fits are exact
+
+
+def labelled(folder: Path, scores: np.ndarray | list[str], name: str = "labelled.txt") -> Path:
+    path = folder / name
+    path.write_text("".join(f"{board.fen()} | {score} | {result}\n" for board, score, result in zip(
+        BOARDS, scores, RESULTS, strict=True)))
+    return path
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory) -> Path:
+    """Positions labelled with evaluations of `classic` in another unit."""
+    return labelled(tmp_path_factory.mktemp("recorded"), np.rint(UNIT * EVALUATIONS).astype(int))
+
+
+@pytest.fixture
+def detuned(tmp_path) -> Path:
+    """`classic` with pawns of 60 % and knights of 140 %."""
+    path = tmp_path / "detuned.yaml"
+    weights = CLASSIC.weights.copy()
+    weights[:, CLASSIC.mask(("material.pawn",))[0]] *= 0.6
+    weights[:, CLASSIC.mask(("material.knight",))[0]] *= 1.4
+    write_parameters(path, CLASSIC.with_weights(weights))
+    return path
+
+
+def piece_values(path: Path | str) -> np.ndarray:
+    """Piece values (2, 5) in units of the queen's in the middlegame."""
+    parameters = load_parameters(str(path))
+    found = parameters.weights[:, :5]
+    return found / found[0, 4]
+
+
+def test_the_evaluation_that_made_the_scores_is_found_again(recorded, detuned, tmp_path):
+    out = tmp_path / "out.yaml"
+    done("tune", detuned, recorded, "--targets", "scores", "--prior", "none", "--only", "material.*", "-o", out, "--held-out", 0,
+         "--scale", 0.0025)
+    assert np.abs(piece_values(out) / piece_values("classic") - 1).max() < 0.02
+    assert np.abs(piece_values(detuned) / piece_values("classic") - 1).max() > 0.3
+
+
+def test_what_was_learned_from_is_said_and_written(recorded, tmp_path):
+    out, run = tmp_path / "out.yaml", tmp_path / "run"
+    ran = done("tune", "classic", recorded, "--targets", "scores", "--lambda", 0.25, "-o", out, "--run", run, "--only",
+               "material.*")
+    assert "recorded scores: +100 centipawns score " in ran.err
+    assert f"({len(BOARDS):,} scores of {len(BOARDS):,} games)" in ran.err
+    assert "scores, lambda 0.25: learns from the scores in these files, blended with the results; --targets search" in ran.err
+    learned = yaml.safe_load(out.read_text())["learned"]
+    assert (learned["method"], learned["targets"], learned["lambda"], learned["prior"]) == ("scores", "scores", 0.25, 10.0)
+    assert learned["score_scale"] == pytest.approx(0.0025 / UNIT, rel=0.002)
+    options = yaml.safe_load((run / "config.yaml").read_text())["options"]
+    assert (options["method"], options["targets"], options["max_difference"]) == ("scores", "scores", None)
+    assert json.loads((run / "findings.json").read_text())["result"]["method"] == "scores"
+    done("report", run)
+
+
+def test_lambda_1_learns_from_the_results_alone(recorded, tmp_path):
+    common = ("tune", "classic", recorded, "--prior", 20, "--scale", 0.0025, "--only", "material.*")
+    done(*common, "--targets", "scores", "--lambda", 1, "-o", tmp_path / "a.yaml")
+    done(*common, "--targets", "results", "-o", tmp_path / "b.yaml")
+    one, other = (load_parameters(str(tmp_path / name)).weights for name in ("a.yaml", "b.yaml"))
+    assert np.array_equal(one, other)
+
+
+def test_positions_without_a_score_are_left_out(tmp_path, recorded):
+    scores = [str(round(UNIT * value)) if i % 3 else "0.5" for i, value in enumerate(EVALUATIONS)]  # of unknown unit
+    some = labelled(tmp_path, scores)
+    common = ("tune", "classic", some, "--targets", "scores", "-o", tmp_path / "a.yaml", "--held-out", 0, "--json", "--only",
+              "material.*")
+    ran = done(*common)
+    without = (len(BOARDS) + 2) // 3
+    assert f"{without:,} positions without a score left out" in ran.err
+    assert json.loads(ran.out)["positions"] == len(BOARDS) - without
+    ran = done(*common, "--lambda", 1)
+    assert json.loads(ran.out)["positions"] == len(BOARDS)
+
+
+def test_a_large_difference_from_the_static_evaluation_leaves_a_position_out(tmp_path):
+    far = np.arange(len(BOARDS)) % 4 == 0
+    scores = UNIT * (EVALUATIONS + np.where(far, np.where(np.arange(len(BOARDS)) % 8, 200, -200), 0))
+    path = labelled(tmp_path, np.rint(scores).astype(int))
+    common = ("tune", "classic", path, "--targets", "scores", "--held-out", 0, "--json", "--gradient")
+    for gradient in ("analytic", "forward-difference"):
+        ran = done(*common, gradient, "--max-difference", 60, "--only", "material.*", "-o", tmp_path / f"{gradient}.yaml")
+        assert f"--max-difference 60: {far.sum():,} of {len(far):,} positions left out" in ran.err
+        assert json.loads(ran.out)["positions"] == (~far).sum()
+    one, other = (load_parameters(str(tmp_path / f"{name}.yaml")).weights for name in ("analytic", "forward-difference"))
+    assert np.abs(one - other).max() < 0.1
+    assert yaml.safe_load((tmp_path / "analytic.yaml").read_text())["learned"]["max_difference"] == 60
+
+
+class FakeTeacher:
+    """The interface of `tuner.ingest.teacher.Teacher`: scores are evaluations of `classic`."""
+
+    asked: list[tuple] = []
+
+    def __init__(self, game, engine, limits, workers=1, options=None, folder=None, searched=lambda: None):
+        self.asked.append((game.name, engine, limits.nodes, workers))
+        self._searched = searched
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *problem):
+        self.asked.append("closed")
+
+    def scores(self, batch: PositionBatch) -> np.ndarray:
+        for _ in batch.positions:
+            self._searched()
+        return UNIT * ENGINE.evaluate(batch.positions, CLASSIC)
+
+
+@pytest.fixture
+def fake(monkeypatch):
+    FakeTeacher.asked.clear()
+    monkeypatch.setitem(sys.modules, "tuner.ingest.teacher", types.SimpleNamespace(Teacher=FakeTeacher))
+    if "games.evaluators" not in sys.modules:
+        monkeypatch.setitem(sys.modules, "games.evaluators", types.SimpleNamespace(SearchLimits=types.SimpleNamespace))
+    return FakeTeacher
+
+
+def test_a_teacher_gives_the_scores(fake, recorded, detuned, tmp_path):
+    results_alone = labelled(tmp_path, ["0.5"] * len(BOARDS))  # without scores
+    common = ("--targets", "scores", "--prior", "none", "--only", "material.*", "--held-out", 0)
+    ran = done("tune", detuned, results_alone, *common, "--teacher", "uci:sage", "--nodes", 77, "-o", tmp_path / "a.yaml",
+               "--workers", 2)
+    done("tune", detuned, recorded, *common, "-o", tmp_path / "b.yaml")
+    one, other = (load_parameters(str(tmp_path / name)).weights for name in ("a.yaml", "b.yaml"))
+    assert np.abs(one - other).max() < 0.5  # the recorded ones are rounded
+    assert fake.asked == [("chess", "uci:sage", 77, 2), "closed"]
+    assert "scores of the teacher: +100 centipawns score" in ran.err
+    assert "learns from searches of uci:sage, 77 nodes" in ran.err
+    learned = yaml.safe_load((tmp_path / "a.yaml").read_text())["learned"]
+    assert (learned["teacher"], learned["nodes"]) == ("uci:sage", 77)
+
+
+@pytest.mark.parametrize(("arguments", "wanted"), [
+    ("--targets scores --method logistic", "--targets scores: has no use with --method logistic; leave one of them out"),
+    ("--targets search --method scores", "--targets search: has no use with --method scores"),
+    ("--targets results --max-difference 50", "--max-difference 50.0: has no use here"),
+    ("--method td --teacher uci:sage", "--teacher uci:sage: has no use here, --method td uses no scores"),
+    ("--targets scores --nodes 50", "--nodes 50: has no use here, there is no --teacher"),
+    ("--targets scores --depth 3", "--depth 3: has no use here"),
+    ("--targets scores --loss ordered", "--loss ordered: needs results, --method scores has other targets"),
+    ("--targets guesses", "argument --targets: invalid choice: 'guesses'"),
+])
+def test_mistakes_are_reported_in_one_line(recorded, tmp_path, arguments, wanted):
+    ran = tuner("tune", "classic", recorded, "-o", tmp_path / "out.yaml", *arguments.split())
+    assert ran.status == 2 and wanted in ran.err.splitlines()[-1]
+    assert not (tmp_path / "out.yaml").exists()
+
+
+def test_files_without_scores_are_refused(small_pgn, small_dataset, tmp_path):
+    ran = tuner("tune", "classic", small_pgn, "--targets", "scores", "-o", tmp_path / "out.yaml")
+    assert ran.status == 2 and "positions has a score; expected PGN comments such as {+0.31/6}" in ran.err.splitlines()[-1]
+    ran = tuner("tune", "classic", small_dataset.path, "--targets", "scores", "-o", tmp_path / "out.yaml")
+    assert ran.status == 2 and "this dataset holds no scores; name the games" in ran.err.splitlines()[-1]
+
+
+def test_scores_of_the_wrong_view_are_refused(tmp_path):
+    path = labelled(tmp_path, np.rint(-UNIT * EVALUATIONS).astype(int))
+    ran = tuner("tune", "classic", path, "--targets", "scores", "-o", tmp_path / "out.yaml")
+    assert ran.status == 2 and "recorded scores: do not predict the results" in ran.err.splitlines()[-1]
+
+
+def test_zeros_have_no_evaluation_to_compare_scores_with(recorded, tmp_path):
+    ran = tuner("tune", "zero", recorded, "--targets", "scores", "--max-difference", 50, "-o", tmp_path / "out.yaml")
+    assert ran.status == 2 and "--max-difference: the starting values are all zero" in ran.err.splitlines()[-1]
