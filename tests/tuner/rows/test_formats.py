@@ -359,3 +359,20 @@ def test_an_unknown_format_is_not_written(tmp_path):
 def test_a_row_may_be_shortened_by_many_zeros(tmp_path):
     found = read(text_file(tmp_path, "rows.svm", "1 0:3 2:0 3:1 4:-0.0\n0.5 0:1\n"))
     assert found.index.tolist() == [2] and found.row.tolist() == [0, 1, 1]
+
+
+def test_an_archive_that_claims_more_than_it_has_takes_no_memory(tmp_path):
+    import io
+    import zipfile
+
+    rows, huge = 12, 10**13
+    arrays = {"data": np.ones(rows, np.float32), "indices": np.zeros(rows, np.int32), "indptr": np.arange(rows + 1),
+              "shape": np.array([huge, SMALL.size]), "phase": np.zeros(rows, np.int64)}
+    path = tmp_path / "rows.npz"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, values in arrays.items():
+            header = io.BytesIO()
+            length = {"shape": 2, "indptr": huge + 1}.get(name, huge)
+            np.lib.format.write_array_header_1_0(header, {"descr": values.dtype.str, "fortran_order": False, "shape": (length,)})
+            archive.writestr(f"{name}.npy", header.getvalue() + values.tobytes())
+    assert "indptr ends early: its header says 10,000,000,000,001 items" in error(str(path))
