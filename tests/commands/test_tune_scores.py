@@ -74,7 +74,7 @@ def test_what_was_learned_from_is_said_and_written(recorded, tmp_path):
     assert f"({len(BOARDS):,} scores of {len(BOARDS):,} games)" in ran.err
     assert "scores, lambda 0.25: learns from the scores in these files, blended with the results; --targets search" in ran.err
     learned = yaml.safe_load(out.read_text())["learned"]
-    assert (learned["method"], learned["targets"], learned["lambda"], learned["prior"]) == ("scores", "scores", 0.25, 10.0)
+    assert (learned["method"], learned["targets"], learned["lambda"], learned["prior"]) == ("scores", "scores", 0.25, 5.0)
     assert learned["score_scale"] == pytest.approx(0.0025 / UNIT, rel=0.002)
     options = yaml.safe_load((run / "config.yaml").read_text())["options"]
     assert (options["method"], options["targets"], options["max_difference"]) == ("scores", "scores", None)
