@@ -7,17 +7,20 @@ import argparse
 from tuner.commands.options import add_term_options
 
 GAME = "chess"  # UCI is a protocol for chess alone
-USAGE = "[PARAMS] [--terms FILE]"
+USAGE = "[PARAMS] [--options] [--terms FILE]"
 EXAMPLE = """examples:
   tuner uci learned.yaml
   cutechess-cli -engine cmd=tuner arg=uci arg=learned.yaml \\
     -engine cmd=stockfish -each proto=uci tc=10+0.1 -games 2
+  tuner uci learned.yaml --options    every weight is an option of the engine
 """
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("params", metavar="PARAMS", nargs="?", default="classic",
                         help="parameter file, or a bundled one (default: classic)")
+    parser.add_argument("--options", action="store_true",
+                        help="offer every weight as an option of the engine, such as material.knight.mg, in whole centipawns")
     add_term_options(parser)
 
 
@@ -28,26 +31,29 @@ def run(arguments: argparse.Namespace) -> dict:
 
     from tuner import __version__
 
+    from tuner.engine.served import ServedEvaluation
+
     @cache
     def engine():
         from tuner.engine.loading import make_engine
 
         return make_engine(GAME, arguments.terms)
 
-    def make_searcher(name: str | None):
+    def read(name: str | None):
         from games.streams import InputError
-        from tuner.engine.loading import parameter_path
+        from tuner.engine.loading import make_layout, parameter_path
         from tuner.parameters.reader import game_of, read_parameters
 
         path = parameter_path(name or arguments.params)
         if game_of(path) != GAME:
             raise InputError(f"{path}: parameters of {game_of(path)}, expected {GAME}")
-        return engine().searcher(read_parameters(path, engine().layout, GAME))
+        return read_parameters(path, make_layout(GAME, arguments.terms), GAME)
 
     def write(line: str) -> None:
         sys.stdout.write(line + "\n")
         sys.stdout.flush()
 
     uci = importlib.import_module(f"games.{GAME}.uci")  # loads heavy modules only when they are needed
-    searches = uci.serve(make_searcher, uci.lines_of(sys.stdin.buffer), write, f"evaltune {__version__}", arguments.params)
+    evaluation = ServedEvaluation(engine, read, arguments.options)
+    searches = uci.serve(evaluation, uci.lines_of(sys.stdin.buffer), write, f"evaltune {__version__}", arguments.params)
     return {"searches": searches}
