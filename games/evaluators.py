@@ -12,7 +12,12 @@ from games.streams import InputError
 
 
 class EngineFault(InputError):
-    """An engine that died, fell silent or answered nonsense. The message is one line: command, answer, positions done."""
+    """An engine that died, fell silent or answered nonsense: what was asked and what came, and how many positions of how many
+    were done."""
+
+    def __init__(self, what: str, done: int = 0, total: int = 0) -> None:
+        super().__init__(what + (f"; {done:,} of {total:,} positions were done" if total else ""))
+        self.what = what
 
 
 @dataclass(frozen=True)
@@ -42,19 +47,30 @@ class SearchLimits:
 
 class Searched(NamedTuple):
     """The result of a search: centipawns of the first player's view, infinite for a forced mate; moves to that mate, negative
-    if the first player is mated, 0 if the position itself is mate, None without a forced mate; and the names of the PV's moves."""
+    if the first player is mated, 0 if the position itself is mate, None without a forced mate; the names of the PV's moves."""
 
     score: float
     mate: int | None
     pv: tuple[str, ...]
 
 
-class Asked(Protocol):
-    """Positions in the notation of the engine, prepared once for any number of evaluations."""
+@dataclass(frozen=True)
+class Asked:
+    """n positions in the notation of the engine, prepared once for any number of evaluations: the texts, and (n,) bool whether
+    the second player moves, whether in check, whether there are legal moves. `variant`: of a variant that the engine must be
+    set to, such as Chess960."""
 
-    def __len__(self) -> int: ...
+    texts: list[bytes]
+    second: np.ndarray
+    checked: np.ndarray
+    playable: np.ndarray
+    variant: bool = False
 
-    def __getitem__(self, some: slice) -> Asked: ...
+    def __len__(self) -> int:
+        return len(self.texts)
+
+    def __getitem__(self, some: slice) -> Asked:
+        return Asked(self.texts[some], self.second[some], self.checked[some], self.playable[some], self.variant)
 
 
 class Evaluator(Protocol):

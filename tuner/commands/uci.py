@@ -30,7 +30,6 @@ def run(arguments: argparse.Namespace) -> dict:
     from functools import cache
 
     from tuner import __version__
-
     from tuner.engine.served import ServedEvaluation
 
     @cache

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from typing import NoReturn
 
@@ -15,7 +14,7 @@ from games.chess.client.process import EngineProcess
 from games.chess.contest.gametext import is_chess960
 from games.chess.fen import START, fen
 from games.chess.movegen import has_moves, in_check
-from games.evaluators import EngineFault, EngineOption, EvaluationPattern, Searched, SearchLimits
+from games.evaluators import Asked, EngineFault, EngineOption, EvaluationPattern, Searched, SearchLimits
 from games.streams import InputError
 
 START_SECONDS = 10.0  # limit of the first answer
@@ -25,23 +24,6 @@ DECIMALS = 9  # of evaluations in centipawns: 0.29 pawns are 29, not 28.99999999
 CHESS960 = "UCI_Chess960"
 
 
-@dataclass(frozen=True)
-class Questions:
-    """n positions for an engine: FEN, whether the second player moves, whether in check, whether there are legal moves."""
-
-    texts: list[bytes]
-    second: np.ndarray
-    checked: np.ndarray
-    playable: np.ndarray
-    chess960: bool
-
-    def __len__(self) -> int:
-        return len(self.texts)
-
-    def __getitem__(self, some: slice) -> Questions:
-        return Questions(self.texts[some], self.second[some], self.checked[some], self.playable[some], self.chess960)
-
-
 class UciEvaluator:
     """A UCI engine in a process of its own. An Evaluator.
 
@@ -49,7 +31,7 @@ class UciEvaluator:
     InputError if it does not start.
     """
 
-    def __init__(self, command: str, values: Mapping[str, object] | None = None, pattern: EvaluationPattern | None = None) -> None:
+    def __init__(self, command: str, values: Mapping[str, object], pattern: EvaluationPattern | None = None) -> None:
         self.command, self.name = command, command
         self._options: dict[str, EngineOption] = {}
         self._pattern, self._regex = pattern, compiled(pattern) if pattern else None
@@ -57,7 +39,7 @@ class UciEvaluator:
         self._chess960 = self._aborted = False
         self._process = EngineProcess(command)
         self._start()
-        self.set(values or {})
+        self.set(values)
         if self._told:
             self._settle()  # an engine that does not survive its options is reported here
 
@@ -75,12 +57,12 @@ class UciEvaluator:
             text = _checked(self.command, option, str(value))
             self._told += f"setoption name {option.name} value {text}\n".encode()
 
-    def asked(self, positions: np.ndarray) -> Questions:
+    def asked(self, positions: np.ndarray) -> Asked:
         """Prepare positions (n, 10)."""
         if chess960 := any(is_chess960(words) for words in positions):
             if CHESS960 not in self._options:
                 raise InputError(f"{self.command}: has no option {CHESS960}, and some positions are of Chess960")
-        return Questions([fen(words).encode() for words in positions], positions[:, 8] & np.uint64(1) != 0,
+        return Asked([fen(words).encode() for words in positions], positions[:, 8] & np.uint64(1) != 0,
                          np.array([in_check(words) for words in positions], np.bool_),
                          np.array([has_moves(words) for words in positions], np.bool_), chess960)
 
@@ -94,10 +76,10 @@ class UciEvaluator:
                     break
         return self._regex is not None
 
-    def evaluations(self, asked: Questions) -> np.ndarray:
+    def evaluations(self, asked: Asked) -> np.ndarray:
         """Return static evaluations (n,) in centipawns, White's view, NaN in check: engines have none there."""
         if not self.evaluates() or self._pattern is None:
-            raise InputError(f"{self.command}: `eval` prints no evaluation of a form that is known; give its pattern, or a search")
+            raise InputError(f"{self.command}: `eval` prints no evaluation of a known form; give its pattern, or a search")
         self._variant(asked)
         found, places = np.full(len(asked), np.nan), np.flatnonzero(~asked.checked)
         for begin in range(0, len(places), AT_ONCE):
@@ -106,7 +88,7 @@ class UciEvaluator:
         found = np.round(found * self._pattern.unit, DECIMALS)
         return np.where(asked.second, -found, found) if self._pattern.mover else found
 
-    def searches(self, asked: Questions, limits: SearchLimits) -> Iterator[Searched]:
+    def searches(self, asked: Asked, limits: SearchLimits) -> Iterator[Searched]:
         """Search each position afresh; yield the results in order, each as soon as it is there.
 
         The tables of the engine are cleared before each position, by `ucinewgame`: scores then depend neither on the positions
@@ -157,12 +139,10 @@ class UciEvaluator:
 
     def _fail(self, asked: bytes, what: str, done: int, total: int) -> NoReturn:
         self._process.kill()
-        counted = f"; {done:,} of {total:,} positions were done" if total else ""
-        what = "stopped" if self._aborted else what
-        raise EngineFault(f"{self.command}: `{asked.decode()}`: {what}{counted}") from None
+        raise EngineFault(f"{self.command}: `{asked.decode()}`: {'stopped' if self._aborted else what}", done, total) from None
 
-    def _variant(self, asked: Questions) -> None:
-        if asked.chess960 and not self._chess960:
+    def _variant(self, asked: Asked) -> None:
+        if asked.variant and not self._chess960:
             self._chess960 = True
             self.set({CHESS960: "true"})
 
@@ -177,12 +157,11 @@ class UciEvaluator:
                     self._fail(b"eval", f"{len(own)} lines match {self._regex.pattern.decode()!r}, expected one, for "
                                f"{text.decode()}", done + i, total)
                 found += own
-        try:
-            return [float(number) for number in found]
-        except ValueError:
-            self._fail(b"eval", f"the pattern matches {found[0].decode('utf-8', 'replace')[:40]!a}, expected a number", done, total)
+        if (odd := next((number for number in found if not NUMBER.fullmatch(number)), None)) is not None:
+            self._fail(b"eval", f"the pattern matches {odd.decode('utf-8', 'replace')[:40]!a}, expected a number", done, total)
+        return [float(number) for number in found]
 
-    def _search(self, asked: Questions, i: int, go: bytes) -> Searched:
+    def _search(self, asked: Asked, i: int, go: bytes) -> Searched:
         lines: list[bytes] = []
         if asked.playable[i]:
             told, self._told = self._told, b""
@@ -193,7 +172,7 @@ class UciEvaluator:
                 self._fail(go, str(problem), i, len(asked))
         return self._result(asked, i, lines, go)
 
-    def _result(self, asked: Questions, i: int, lines: Sequence[bytes], go: bytes) -> Searched:
+    def _result(self, asked: Asked, i: int, lines: Sequence[bytes], go: bytes) -> Searched:
         """The result of a search by what the engine said; of a position without legal moves by the rules."""
         sign = -1 if asked.second[i] else 1
         if not asked.playable[i]:
@@ -208,6 +187,7 @@ class UciEvaluator:
         return Searched(sign * (np.inf if number > 0 else -np.inf), sign * number, pv)
 
 
+NUMBER = re.compile(rb"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d{1,3})?")
 SCORE = re.compile(rb"info (?!string ).*?\bscore (cp|mate) (-?\d{1,9})\b( lowerbound| upperbound)?(?:.*? pv (.*))?")
 OTHER_LINE = re.compile(rb"\bmultipv (?!1\b)")
 
