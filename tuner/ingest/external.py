@@ -9,6 +9,7 @@ from games.evaluators import EvaluationPattern, Evaluator
 from games.record import Game
 from games.streams import InputError
 
+BOOK = "OwnBook"  # moves of a book have no scores
 MEGABYTES = 4  # of the tables of an engine whose searches are short: clearing larger ones takes longer than searching
 
 
@@ -23,14 +24,17 @@ def command_of(text: str) -> str:
 def evaluator_of(game: Game, text: str, values: Mapping[str, object], pattern: EvaluationPattern | None = None) -> Evaluator:
     """Start the engine `uci:COMMAND` with options; InputError if that fails.
 
-    Unless given, `Hash` is small, if the engine has that option.
+    Unless given, `Hash` is small and `OwnBook` false, if the engine has these options.
     """
     make = game.matches.evaluator
     if make is None:
         raise InputError(f"{text}: {game.name} has no uci engines")
     engine = make(command_of(text), values, pattern)
+    given = {name.lower() for name in values}
+    if BOOK in engine.options and BOOK.lower() not in given:
+        engine.set({BOOK: "false"})
     table = engine.options.get("Hash")
-    if table is not None and table.low is not None and table.high is not None and "hash" not in map(str.lower, values):
+    if table is not None and table.low is not None and table.high is not None and "hash" not in given:
         engine.set({"Hash": min(max(MEGABYTES, table.low), table.high)})
     return engine
 

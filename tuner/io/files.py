@@ -120,12 +120,19 @@ def _is_page(content: Content) -> bool:
     return b'<meta name="generator" content="evaltune ' in content[:4096]
 
 
+def _is_rows(content: Content) -> bool:
+    """Whether this is an archive of arrays that has ours, the version."""
+    return content[:4] == b"PK\x03\x04" and content.find(b"evaltune.npy") >= 0
+
+
 def _is_export(content: Content) -> bool:
     return b"exported by evaltune" in content[:4096] or SPSA_LINE.match(content) is not None
 
 
 LEARNED, GAMES, PAGE, EXPORT = "a learned parameter file", "games of `tuner match`", "a page of `tuner report`", "an export"
-MADE_HERE: dict[str, Callable[[Content], bool]] = {LEARNED: _is_learned, GAMES: _is_games, PAGE: _is_page, EXPORT: _is_export}
+ROWS = "rows of `tuner probe`"
+MADE_HERE: dict[str, Callable[[Content], bool]] = {LEARNED: _is_learned, GAMES: _is_games, PAGE: _is_page, EXPORT: _is_export,
+                                                   ROWS: _is_rows}
 
 
 def require_writable(output: Path, kind: str, reads: Iterable[str | None], run: Path | None = None) -> None:
