@@ -87,6 +87,9 @@ class Evaluator(Protocol):
     def set(self, values: Mapping[str, object]) -> None:
         """Set options before the next position. InputError for unknown options and for values out of range."""
 
+    def restart(self) -> None:
+        """Start the engine again, with the same options."""
+
     def asked(self, positions: np.ndarray) -> Asked:
         """Prepare positions (n, words)."""
 

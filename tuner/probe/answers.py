@@ -33,13 +33,19 @@ class Evaluations(NamedTuple):
 class Answers:
     """Asks engines, all of one program, for evaluations: static ones, or by searches with `limits`.
 
-    `base` are the values of all options that are ever moved; `asked` is called after each pass over the positions.
+    `base` are the values of all options that are ever moved; `progress` is given the number of positions of each pass when it
+    ends. `fresh`: start the engine again for each settings, for engines that keep tables of evaluations by earlier values.
     """
 
     def __init__(self, engines: Sequence[Evaluator], limits: SearchLimits | None, base: Settings,
                  progress: Callable[[int], None] = lambda positions: None) -> None:
         self._engines, self.limits, self._progress = [_Moved(engine, limits) for engine in engines], limits, progress
-        self.base = dict(base)
+        self.base, self.fresh = dict(base), False
+
+    @property
+    def engines(self) -> int:
+        """How many processes there are."""
+        return len(self._engines)
 
     def asked(self, positions: np.ndarray) -> Asked:
         """Prepare positions (n, words)."""
@@ -52,7 +58,7 @@ class Answers:
         lines: list[list[tuple[str, ...]]] = [[] for _ in passes]
 
         def work(engine: _Moved, number: int) -> int:
-            values[number], lines[number] = engine.evaluate(asked, passes[number])
+            values[number], lines[number] = engine.evaluate(asked, passes[number], self.fresh)
             self._progress(len(asked))
             return number + 1
 
@@ -77,8 +83,10 @@ class _Moved:
         self.engine, self._limits = engine, limits
         self._values: dict[str, int] = {}
 
-    def evaluate(self, asked: Asked, settings: Settings) -> tuple[np.ndarray, list[tuple[str, ...]]]:
+    def evaluate(self, asked: Asked, settings: Settings, fresh: bool) -> tuple[np.ndarray, list[tuple[str, ...]]]:
         """Return evaluations (n,) with these settings, and the PVs of searches."""
+        if fresh:
+            self.engine.restart()
         self.engine.set({name: value for name, value in settings.items() if self._values.get(name) != value})
         self._values.update(settings)
         if self._limits is None:

@@ -65,11 +65,17 @@ def tolerance_of(values: np.ndarray) -> float:
 
 
 def examine(answers: Answers, asked: Asked, steps: Sequence[Step], tolerance: float | None, seed: int) -> Linearity:
-    """Test options on some positions. InputError for an engine that gives other evaluations when asked again."""
+    """Test options on some positions.
+
+    An engine that gives other evaluations when its options are set back is started again for each settings from then on;
+    InputError if that does not help.
+    """
     moves = [{step.name: step.value + move} for step in steps for move in (*step.moves, step.far)]
     found = answers(asked, [{}, *moves])
-    again = answers(asked, [{}])
-    _require_repeatable(found.values[0], again.values[0])
+    if not answers.fresh and _differ(found.values[0], answers(asked, [{}] * answers.engines).values).any():
+        answers.fresh = True
+        found = answers(asked, [{}, *moves])
+    _require_repeatable(found.values[0], answers(asked, [{}]).values[0])
     tolerance = tolerance_of(found.values) if tolerance is None else tolerance
     singles, slopes, misled = [], [], []
     row = 1
@@ -95,8 +101,12 @@ def examine(answers: Answers, asked: Asked, steps: Sequence[Step], tolerance: fl
                      float(mixed.max(initial=0.0)))
 
 
+def _differ(first: np.ndarray, again: np.ndarray) -> np.ndarray:
+    return ~((first == again) | (np.isnan(first) & np.isnan(again)))
+
+
 def _require_repeatable(first: np.ndarray, again: np.ndarray) -> None:
-    other = ~((first == again) | (np.isnan(first) & np.isnan(again)))
+    other = _differ(first, again)
     if other.any():
         raise InputError(f"the engine evaluates {np.count_nonzero(other):,} of {len(first):,} positions otherwise when its "
                          f"options are set back, by up to {np.nanmax(np.abs(first - again)):g} centipawns; expected an engine "

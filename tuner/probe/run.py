@@ -93,6 +93,8 @@ def probe(game: Game, options: ProbeOptions, read: Callable[[], Sequence[Positio
         positions = np.concatenate([batch.positions for batch in thinned(batches, TESTED, options.seed)])
         display.begin("testing what is linear")
         linearity = examine(answers, answers.asked(positions), steps, options.tolerance, options.seed)
+        if answers.fresh:
+            display.note(f"{engine.name} keeps evaluations by earlier values of its options: it is started again for each value")
         used = steps if options.every else linearity.linear
         if not used:
             raise InputError(f"{options.engine}: none of {len(steps)} options acts linearly within {linearity.tolerance:g} "

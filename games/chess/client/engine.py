@@ -36,6 +36,7 @@ class UciEvaluator:
         self._options: dict[str, EngineOption] = {}
         self._pattern, self._regex = pattern, compiled(pattern) if pattern else None
         self._told = b""  # options to be set before the next position
+        self._sent: dict[str, bytes] = {}  # those set so far
         self._chess960 = self._aborted = False
         self._process = EngineProcess(command)
         self._start()
@@ -55,7 +56,8 @@ class UciEvaluator:
             if option is None:
                 raise InputError(f"{self.command}: has no option {name!r}")
             text = _checked(self.command, option, str(value))
-            self._told += f"setoption name {option.name} value {text}\n".encode()
+            self._sent[option.name] = f"setoption name {option.name} value {text}\n".encode()
+            self._told += self._sent[option.name]
 
     def asked(self, positions: np.ndarray) -> Asked:
         """Prepare positions (n, 10)."""
@@ -104,6 +106,13 @@ class UciEvaluator:
         """Kill the engine, from any thread: what waits for it raises EngineFault."""
         self._aborted = True
         self._process.kill()
+
+    def restart(self) -> None:
+        """Start the engine again, with the same options: some keep tables of evaluations by earlier values."""
+        self._process.quit()
+        self._process = EngineProcess(self.command)
+        self._start()
+        self._told = b"".join(self._sent.values()) + self._told
 
     def close(self) -> None:
         """End the engine."""
