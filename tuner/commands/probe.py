@@ -50,7 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--delta", type=at_least_one, metavar="N",
                        help="how far each option is moved (default: a quarter of its value, at least 8)")
     group.add_argument("--tolerance", type=positive, metavar="CP",
-                       help="largest deviation that still counts as linear (default: twice the unit of the evaluations)")
+                       help="largest deviation that still counts as linear (default: four times the unit of the evaluations)")
     group.add_argument("--every", action="store_true",
                        help="write rows of all options, with their effects at the current values, linear or not")
     group.add_argument("--workers", type=at_least_one, default=available_cpus(), metavar="N",

@@ -12,7 +12,7 @@ from games.streams import InputError
 from tuner.probe.answers import Answers, Evaluations, Settings
 from tuner.probe.steps import Step
 
-ROUNDINGS = 2.0  # evaluations that are rounded once deviate by so many units at most: four of them enter a test
+ROUNDINGS = 4.0  # units: four evaluations enter a test, and each may be cut to whole units
 FINEST = 1e-6  # centipawns, of evaluations that are not rounded
 UNITS = (100.0, 50.0, 10.0, 5.0, 1.0, 0.5, 0.1, 0.01)
 MOST_DEVIATING = 0.01  # share of positions, of an option that still counts as linear; they are left out of the rows

@@ -86,8 +86,10 @@ def main(how: str, at: int) -> None:
             searched += 1
             if searched == at and misbehave(how):
                 continue
-            if how == "drift":
+            if how == "drift":  # by its own history
                 drift += 1
+            if how == "chance":
+                drift = os.getpid() % 97 + searched
             score = evaluation(board, values) + drift
             if words[0] == "eval":
                 say(f"Evaluation: {score if how != 'mover' else mover * score:g}")
