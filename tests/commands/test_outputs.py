@@ -29,6 +29,7 @@ WRITERS = {
     "match --pgn": ("match chess.yaml other.yaml --games 2 --depth 1 --plies 6 --openings book.pgn --pgn {out}",
                     ["chess.yaml", "other.yaml", "book.pgn"], ".pgn"),
     "match uci: --pgn": (f"match random 'uci:{sys.executable} book.pgn' --games 2 --depth 1 --pgn {{out}}", ["book.pgn"], ".pgn"),
+    "probe uci: -o": (f"probe 'uci:{sys.executable} book.pgn' book.pgn --options Alpha -o {{out}}", ["book.pgn"], ".npz"),
     "export -o": ("export old.yaml --format c -o {out}", ["old.yaml"], ".h"),
     "params -o": ("params old.yaml --add-missing --terms lines.py -o {out}", ["old.yaml", "lines.py"], ".yaml"),
     "report -o": ("report tuned -o {out}", [], ".html"),

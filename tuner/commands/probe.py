@@ -70,12 +70,11 @@ def run(arguments: argparse.Namespace) -> dict:
     from tuner.probe.run import ProbeOptions, probe
     from tuner.tuning.result import report_line
 
-    rows = Path(arguments.output)
+    rows, reads = Path(arguments.output), (arguments.engine, *arguments.sources, arguments.start, arguments.quiescence)
+    require_writable(rows, ROWS, reads)
     if rows.suffix != ".npz":
         raise InputError(f"{rows}: expected a name that ends in .npz")
     parameters = rows.with_suffix(".yaml")
-    reads = (arguments.engine, *arguments.sources, arguments.start, arguments.quiescence)
-    require_writable(rows, ROWS, reads)
     require_writable(parameters, LEARNED, reads)
     engine = make_engine(DEFAULT_GAME)
     limits = None
