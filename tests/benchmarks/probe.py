@@ -11,7 +11,8 @@ from tests.commands.support import done
 from tests.conftest import SAMPLES
 from tuner.engine.loading import load_engine
 from tuner.export.option_names import parameter_names
-from tuner.parameters.layout import shares_of
+from tuner.parameters.layout import Layout, Place, shares_of
+from tuner.parameters.reader import read_parameters
 
 POSITIONS = 2000
 
@@ -23,8 +24,9 @@ def test_every_coefficient_is_ours_on_2000_positions(tmp_path):
     engine, _ = load_engine("classic")
     labels = [f"{label}.{stage}" for label in engine.layout.labels() for stage in ("mg", "eg")]
     with np.load(out, allow_pickle=False) as file:
-        texts, names = [text.decode() for text in file["fen"]], file["names"].tolist()
-    assert len(texts) == POSITIONS and names == [f"options.{name}" for name in parameter_names(labels)]
+        texts = [text.decode() for text in file["fen"]]
+    layout = Layout(tuple(Place("options", name, (), i) for i, name in enumerate(parameter_names(labels))))
+    assert len(texts) == POSITIONS and read_parameters(out.with_suffix(".yaml"), layout, "chess").layout is layout
     rows = engine.coefficients(np.array([engine.game.position(text) for text in texts]))
     whole = rows.dense(engine.layout.size)
     wanted = np.stack([whole * share[:, None] for share in shares_of(rows.phase, engine.phases, 2)], axis=2)

@@ -18,6 +18,7 @@ BUNDLED = Path(__file__).resolve().parents[2] / "params"
 QUIESCENCE = "classic"  # every game comes with parameters of this name
 HISTORY, CONFIG, LOCK = "history.jsonl", "config.yaml", "lock"  # of the folder of a run
 GAMES_MARK = re.compile(rb'\[Event "tuner (match|selfplay)"\]')
+ROWS_MARK = b"rows of evaltune"
 SPSA_LINE = re.compile(rb"[\w-]+\.[\w.\[\]-]+, (int|float)(, -?[\d.e+-]+){5}\r?\n")
 
 
@@ -121,8 +122,8 @@ def _is_page(content: Content) -> bool:
 
 
 def _is_rows(content: Content) -> bool:
-    """Whether this is an archive of arrays that has ours, the version."""
-    return content[:4] == b"PK\x03\x04" and content.find(b"evaltune.npy") >= 0
+    """Whether this is an archive of arrays whose comment, at its end, says so."""
+    return content[:4] == b"PK\x03\x04" and ROWS_MARK in content[-64:]
 
 
 def _is_export(content: Content) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zipfile
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from tuner import __version__
-from tuner.io.files import replaced
+from tuner.io.files import ROWS_MARK, replaced
 from tuner.parameters.layout import Layout
 from tuner.parameters.parameters import Parameters
 from tuner.probe.steps import Step
@@ -24,7 +25,8 @@ def parameters_of(game: str, layout: Layout, steps: list[Step], learned: dict) -
 
 
 def write_rows(path: Path, layout: Layout, batches: Iterable[RowBatch]) -> int:
-    """Write rows as one .npz file: a SciPy CSR matrix of counts, and one array for each other field; returns their number."""
+    """Write rows as one .npz file: a matrix of counts that scipy.sparse.load_npz reads, and an array for each other field;
+    returns the number of rows. Results are shares of a win for the first player, from 0 to 1."""
     parts = list(batches)
     counts = np.concatenate([np.diff(part.row) for part in parts]) if parts else np.zeros(0, np.int64)
 
@@ -35,10 +37,11 @@ def write_rows(path: Path, layout: Layout, batches: Iterable[RowBatch]) -> int:
     arrays: dict[str, Any] = {
         "format": np.array(b"csr"), "shape": np.array([len(counts), layout.size]), "data": joined("count", np.float32),
         "indices": joined("index", np.int32), "indptr": np.append(0, np.cumsum(counts)),
-        "names": np.array(layout.labels(), np.str_), "phases": np.array(1), "result": joined("outcome", np.float32),
-        "phase": joined("phase", np.int64), "game": joined("game", np.uint64), "rest": joined("rest", np.float32),
-        "scale": joined("scale", np.float32), "eval": joined("evaluation", np.float32), "fen": np.array(texts, np.bytes_),
-        "evaltune": np.array(__version__, np.bytes_)}
-    with replaced(path) as temporary, open(temporary, "wb") as stream:
-        np.savez_compressed(stream, **arrays)
+        "result": (1 + joined("outcome", np.float32)) / 2, "game": joined("game", np.uint64), "rest": joined("rest", np.float32),
+        "scale": joined("scale", np.float32), "eval": joined("evaluation", np.float32), "fen": np.array(texts, np.bytes_)}
+    with replaced(path) as temporary:
+        with open(temporary, "wb") as stream:
+            np.savez_compressed(stream, **arrays)
+        with zipfile.ZipFile(temporary, "a") as archive:
+            archive.comment = ROWS_MARK + b" " + __version__.encode()
     return len(counts)
