@@ -27,32 +27,30 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> dict:
     import importlib
     import sys
-    from functools import cache
 
     from tuner import __version__
     from tuner.engine.served import ServedEvaluation
 
-    @cache
-    def engine():
-        from tuner.engine.loading import make_engine
-
-        return make_engine(GAME, arguments.terms)
-
     def read(name: str | None):
         from games.streams import InputError
-        from tuner.engine.loading import make_layout, parameter_path
-        from tuner.parameters.reader import game_of, read_parameters
+        from tuner.engine.loading import load_parameters, parameter_path
 
-        path = parameter_path(name or arguments.params)
-        if game_of(path) != GAME:
-            raise InputError(f"{path}: parameters of {game_of(path)}, expected {GAME}")
-        return read_parameters(path, make_layout(GAME, arguments.terms), GAME)
+        parameters = load_parameters(name or arguments.params, arguments.terms)
+        if parameters.game != GAME:
+            raise InputError(f"{parameter_path(name or arguments.params)}: parameters of {parameters.game}, expected {GAME}")
+        return parameters
+
+    def load(name: str | None):
+        from tuner.engine.loading import load_engine
+
+        read(name)  # another game is refused before anything is compiled
+        return load_engine(name or arguments.params, arguments.terms)
 
     def write(line: str) -> None:
         sys.stdout.write(line + "\n")
         sys.stdout.flush()
 
     uci = importlib.import_module(f"games.{GAME}.uci")  # loads heavy modules only when they are needed
-    evaluation = ServedEvaluation(engine, read, arguments.options)
+    evaluation = ServedEvaluation(read, load, arguments.options)
     searches = uci.serve(evaluation, uci.lines_of(sys.stdin.buffer), write, f"evaltune {__version__}", arguments.params)
     return {"searches": searches}

@@ -14,19 +14,22 @@ if TYPE_CHECKING:  # they take most of a second, in which a chess program waits 
 
 
 class ServedEvaluation:
-    """One evaluation with its search. `read` returns the parameters of a name, or the usual ones for None, `engine` the engine of
-    their game, compiled when first needed. With `settable`, every weight can be changed without compiling again."""
+    """One evaluation with its search. `read` returns the parameters of a name, or the usual ones for None, and `load` the engine
+    for them, too, which takes longer. With `settable`, every weight can be changed without compiling again."""
 
-    def __init__(self, engine: Callable[[], Engine], read: Callable[[str | None], Parameters], settable: bool) -> None:
-        self._engine, self._read, self._settable = engine, read, settable
+    def __init__(self, read: Callable[[str | None], Parameters], load: Callable[[str | None], tuple[Engine, Parameters]],
+                 settable: bool) -> None:
+        self._read, self._load, self._settable = read, load, settable
+        self._engine: Engine | None = None
         self._places: dict[str, tuple[int, int]] = {}
         self._spins: dict[str, tuple[int, int, int]] = {}
         self._parameters: Parameters | None = None
 
     def searcher(self, name: str | None) -> Searcher:
         """Return a search with the parameters of this name, whose weights are the current ones from now on."""
-        self._use(self._read(name))
-        return self._engine().searcher(self._current, lean=not self._settable)
+        self._engine, parameters = self._load(name)
+        self._use(parameters)
+        return self._engine.searcher(self._current, lean=not self._settable)
 
     def spins(self) -> dict[str, tuple[int, int, int]]:
         """Names of all weights, each with its whole number of centipawns, least and greatest; nothing unless settable."""
@@ -41,11 +44,13 @@ class ServedEvaluation:
 
     def bind(self, searcher: Searcher) -> None:
         """Let a searcher use the current weights; its tables hold scores of others until they are cleared."""
-        self._engine().bind(searcher, self._current)
+        assert self._engine is not None, "the searcher is its own"
+        self._engine.bind(searcher, self._current)
 
     def value(self, words: np.ndarray) -> float:
         """Return the static evaluation of a position (words,) in centipawns, first player's view, in double precision."""
-        return float(self._engine().values(words[None], self._current.weights)[0]) + 0.0  # not -0
+        assert self._engine is not None, "searcher() loads it"
+        return float(self._engine.values(words[None], self._current.weights)[0]) + 0.0  # not -0
 
     @property
     def _current(self) -> Parameters:

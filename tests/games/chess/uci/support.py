@@ -22,8 +22,9 @@ class Small(ServedEvaluation):
     """The evaluation of a parameter file, with small searches."""
 
     def __init__(self, settable: bool = False) -> None:
-        engine, parameters = load_engine("classic")
-        super().__init__(lambda: engine, lambda name: load_engine(name)[1] if name else parameters, settable)
+        usual = load_engine("classic")
+        super().__init__(lambda name: load_engine(name)[1] if name else usual[1],
+                         lambda name: load_engine(name) if name else usual, settable)
 
     def searcher(self, name: str | None):
         searcher = super().searcher(name)
