@@ -19,8 +19,8 @@ from tuner.parameters.writer import write_parameters
 from tuner.probe.answers import Answers, way_of
 from tuner.probe.jacobian import Kept, jacobian, layout_of_options
 from tuner.probe.linearity import Linearity, examine
-from tuner.probe.rounds import thinned
 from tuner.probe.steps import steps_of
+from tuner.probe.thinning import thinned
 from tuner.probe.write import parameters_of, write_rows
 
 TESTED = 400  # positions of the tests of linearity

@@ -21,8 +21,9 @@ from tuner.ingest.build import prepared
 from tuner.parameters.layout import shares_of
 from tuner.probe.jacobian import Kept, jacobian, layout_of_options
 from tuner.probe.linearity import examine
-from tuner.probe.rounds import rounds, thinned
+from tuner.probe.rounds import rounds
 from tuner.probe.steps import steps_of
+from tuner.probe.thinning import thinned
 from tuner.rows.batch import RowBatch
 
 ALL = tuple(OPTIONS)
