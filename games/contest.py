@@ -5,11 +5,13 @@ The first player is the one to move in the initial position of the game (White i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
 import numpy as np
+
+from games.evaluators import EvaluationPattern, Evaluator
 
 
 @dataclass(frozen=True)
@@ -125,3 +127,6 @@ class Contest:
     # a player that runs an engine: protocol ("uci" or "xboard"), command, options, control, megabytes of hash; InputError
     external: Callable[[str, str, dict[str, str], Control, int | None], Player] | None = None
     protocols: tuple[str, ...] = ()
+    # an external engine as a source of evaluations: command, options, pattern of its static evaluations; InputError
+    evaluator: Callable[[str, Mapping[str, object], EvaluationPattern | None], Evaluator] | None = None
+    patterns: Mapping[str, EvaluationPattern] = field(default_factory=dict)  # of engines' static evaluations, by name

@@ -23,6 +23,7 @@ ROOMS = [
     ["tuner.device"],
     ["tuner.engine", "tuner.fit"],
     ["tuner.ingest", "tuner.match"],
+    ["tuner.probe"],
     ["tuner.selfplay"],
     ["tuner.report", "tuner.diagnostics"],
     ["tuner.tuning", "tuner.bench"],

@@ -34,6 +34,7 @@ COMMANDS = {
     "eval": "explain the evaluation of a position",
     "params": "check a parameter file, or add the parameters it lacks",
     "dataset": "build, inspect, merge or split datasets",
+    "probe": "measure what the options of an engine do, as rows to tune from",
     "uci": "play in any chess program",
     "bench": "measure the speed of the parts",
 }

@@ -29,6 +29,7 @@ WRITERS = {
     "match --pgn": ("match chess.yaml other.yaml --games 2 --depth 1 --plies 6 --openings book.pgn --pgn {out}",
                     ["chess.yaml", "other.yaml", "book.pgn"], ".pgn"),
     "match uci: --pgn": (f"match random 'uci:{sys.executable} book.pgn' --games 2 --depth 1 --pgn {{out}}", ["book.pgn"], ".pgn"),
+    "probe uci: -o": (f"probe 'uci:{sys.executable} book.pgn' book.pgn --options Alpha -o {{out}}", ["book.pgn"], ".npz"),
     "export -o": ("export old.yaml --format c -o {out}", ["old.yaml"], ".h"),
     "export --from -o": ("export old.yaml --from values.h --only lines.win -o {out}", ["old.yaml", "values.h"], ".yaml"),
     "trace -o": ("trace old.yaml --language c -o {out}", ["old.yaml"], ".h"),

@@ -28,6 +28,7 @@ EXAMPLE = """examples:
     --openings book.epd.zip --run match
   tuner match --resume match
   tuner match learned.yaml "uci:stockfish" --option-b "Skill Level=3" --tc 5+0.05
+  tuner match "uci:toga2" "uci:toga2" --with learned.yaml --nodes 5000
   tuner match learned.yaml random --plies 80 --depth 2
                                       the ladder: `zero` and `material` play too
 """
@@ -58,6 +59,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     for side in "ab":
         group.add_argument(f"--option-{side}", action="append", default=[], metavar="NAME=VALUE",
                            help=f"option of the engine {side.upper()}; may be repeated")
+    group.add_argument("--with", "--with-a", dest="with_a", metavar="FILE",
+                       help="set options of the engine A from a file: weights learned from `tuner probe`, or lines NAME=VALUE; "
+                            "--option-a takes precedence")
+    group.add_argument("--with-b", metavar="FILE", help="the same for the engine B")
     group = parser.add_argument_group("sequential test")
     group.add_argument("--sprt", type=float, nargs=2, metavar=("ELO0", "ELO1"),
                        help="play until the SPRT accepts one of two differences in Elo")
@@ -118,7 +123,9 @@ def run(arguments: argparse.Namespace) -> dict:
 
 def _settings(arguments: argparse.Namespace):
     from games.streams import InputError
+    from tuner.io.files import require_other
     from tuner.match.match import with_files
+    from tuner.match.option_file import options_of_file
     from tuner.match.settings import DEFAULT_DEPTH, DEFAULT_GAMES, DEFAULT_RANDOM_PLIES, settings_of
     from tuner.match.setup import test_of
 
@@ -144,12 +151,19 @@ def _settings(arguments: argparse.Namespace):
     random_plies = arguments.random_plies
     if random_plies is None:
         random_plies = 0 if ladder else DEFAULT_RANDOM_PLIES
+    options = []
+    for side, player in zip("ab", (arguments.a, arguments.b), strict=True):
+        path = getattr(arguments, f"with_{side}")
+        if path is not None and arguments.pgn is not None:
+            require_other(Path(arguments.pgn), [path])
+        of_file = options_of_file(player, Path(path), "--with" if side == "a" else "--with-b") if path is not None else ()
+        options.append((*of_file, *getattr(arguments, f"option_{side}")))
     settings = settings_of(
         arguments.a, arguments.b, games=games, sprt=tuple(arguments.sprt) if arguments.sprt else None, model=arguments.model,
         alpha=arguments.alpha, beta=arguments.beta, controls=tuple(controls), openings=arguments.openings, order=arguments.order,
         random_plies=random_plies, seed=arguments.seed, plies=arguments.plies,
         resign=tuple(arguments.resign) if arguments.resign else None, draw=tuple(arguments.draw) if arguments.draw else None,
-        hash=arguments.hash, option_a=tuple(arguments.option_a), option_b=tuple(arguments.option_b),
+        hash=arguments.hash, option_a=options[0], option_b=options[1],
         terms=tuple(os.path.abspath(path) for path in arguments.terms))
     test_of(settings)
     return with_files(settings)

@@ -22,16 +22,16 @@ def identifier(path: str) -> str:
 def c_names(paths: Sequence[str]) -> list[str]:
     """Identifiers of C and C++."""
     names = [identifier(path) for path in paths]
-    return _unique([PREFIX + name + "_" * name.endswith("_t") if name in C_WORDS or C_RESERVED.match(name) else name
+    return unique([PREFIX + name + "_" * name.endswith("_t") if name in C_WORDS or C_RESERVED.match(name) else name
                     for name in names])
 
 
 def rust_names(paths: Sequence[str]) -> list[str]:
     """Identifiers of constants in Rust, which has no keywords in capitals with an underscore."""
-    return _unique([identifier(path).upper() for path in paths])
+    return unique([identifier(path).upper() for path in paths])
 
 
-def _unique(names: Sequence[str]) -> list[str]:
+def unique(names: Sequence[str]) -> list[str]:
     """The same names, with a number appended to repeated ones."""
     taken: set[str] = set()
     result = []

@@ -18,6 +18,7 @@ BUNDLED = Path(__file__).resolve().parents[2] / "params"
 QUIESCENCE = "classic"  # every game comes with parameters of this name
 HISTORY, CONFIG, LOCK = "history.jsonl", "config.yaml", "lock"  # of the folder of a run
 GAMES_MARK = re.compile(rb'\[Event "tuner (match|selfplay)"\]')
+ROWS_MARK = b"rows of evaltune"
 SPSA_LINE = re.compile(rb"[\w-]+\.[\w.\[\]-]+, (int|float)(, -?[\d.e+-]+){5}\r?\n")
 
 
@@ -120,12 +121,19 @@ def _is_page(content: Content) -> bool:
     return b'<meta name="generator" content="evaltune ' in content[:4096]
 
 
+def _is_rows(content: Content) -> bool:
+    """Whether this is an archive of arrays whose comment, at its end, says so."""
+    return content[:4] == b"PK\x03\x04" and ROWS_MARK in content[-64:]
+
+
 def _is_export(content: Content) -> bool:
     return b"exported by evaltune" in content[:4096] or SPSA_LINE.match(content) is not None
 
 
 LEARNED, GAMES, PAGE, EXPORT = "a learned parameter file", "games of `tuner match`", "a page of `tuner report`", "an export"
-MADE_HERE: dict[str, Callable[[Content], bool]] = {LEARNED: _is_learned, GAMES: _is_games, PAGE: _is_page, EXPORT: _is_export}
+ROWS = "rows of `tuner probe`"
+MADE_HERE: dict[str, Callable[[Content], bool]] = {LEARNED: _is_learned, GAMES: _is_games, PAGE: _is_page, EXPORT: _is_export,
+                                                   ROWS: _is_rows}
 
 
 def require_writable(output: Path, kind: str, reads: Iterable[str | None], run: Path | None = None) -> None:

@@ -1,8 +1,12 @@
-"""Chess in matches: openings, external engines, and played games as PGN. None of it is compiled."""
+"""Chess in matches and with external engines: openings, external engines, and played games as PGN. None of it is compiled."""
 
+from collections.abc import Mapping
+
+from games.chess.client.patterns import PATTERNS
 from games.chess.contest.gametext import reason, text
 from games.chess.contest.openings import read
 from games.contest import Contest, Control, Player
+from games.evaluators import EvaluationPattern, Evaluator
 
 
 def external(protocol: str, command: str, options: dict[str, str], control: Control, megabytes: int | None) -> Player:
@@ -12,5 +16,12 @@ def external(protocol: str, command: str, options: dict[str, str], control: Cont
     return players.external(protocol, command, options, control, megabytes)
 
 
+def evaluator(command: str, values: Mapping[str, object], pattern: EvaluationPattern | None = None) -> Evaluator:
+    """Start a UCI engine as a source of evaluations, see games.chess.client.engine."""
+    from games.chess.client.engine import UciEvaluator
+
+    return UciEvaluator(command, values, pattern)
+
+
 CONTEST = Contest(second_to_move=lambda words: bool(int(words[8]) & 1), reason=reason, text=text, openings=read,
-                  external=external, protocols=("uci", "xboard"))
+                  external=external, protocols=("uci", "xboard"), evaluator=evaluator, patterns=PATTERNS)

@@ -9,10 +9,10 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, BinaryIO
 
 from games.chess.uci.go import Go, number, parse_go
+from games.chess.uci.options import Evaluation, Options, shown, truth
 
 if TYPE_CHECKING:
     from games.chess.uci.line import Line
@@ -25,16 +25,6 @@ LARGEST_HASH = 1 << 16  # megabytes
 LARGEST_OVERHEAD = 5000  # milliseconds
 LONGEST_ANSWER = 300  # characters
 TOO_LONG = f"a line of more than {LONGEST_LINE} characters"
-SHOWN = 60  # characters quoted in messages
-
-
-@dataclass
-class Options:
-    """Values set by `setoption`; `Ponder` concerns the GUI alone."""
-
-    hash: int = 16  # megabytes
-    overhead: int = 15  # milliseconds lost per move between the clock and the search
-    chess960: bool = False
 
 
 def lines_of(stream: BinaryIO) -> Iterator[str]:
@@ -46,14 +36,13 @@ def lines_of(stream: BinaryIO) -> Iterator[str]:
         yield line.decode("utf-8", "replace")
 
 
-def serve(make_searcher: Callable[[str | None], Searcher], lines: Iterable[str], write: Callable[[str], None], name: str,
-          evaluation: str) -> int:
+def serve(evaluation: Evaluation, lines: Iterable[str], write: Callable[[str], None], name: str, default: str) -> int:
     """Speak UCI until `quit` or the end of the lines; returns the number of searches.
 
-    `make_searcher` takes the path of an evaluation, or None for the default, whose name is `evaluation`; its ValueError for the
-    default is passed on. `write` is called with whole lines, by one thread at a time.
+    `default` is the name of the default evaluation, whose ValueError is passed on. `write` is called with whole lines, by one
+    thread at a time.
     """
-    server = Server(make_searcher, write, name, evaluation)
+    server = Server(evaluation, write, name, default)
     try:
         for line in lines:
             if not server.obey(line):
@@ -66,9 +55,9 @@ def serve(make_searcher: Callable[[str | None], Searcher], lines: Iterable[str],
 class Server:
     """The state of the engine: options, game and running search."""
 
-    def __init__(self, make_searcher: Callable[[str | None], Searcher], write: Callable[[str], None], name: str,
-                 evaluation: str) -> None:
-        self._make_searcher, self._name, self._evaluation = make_searcher, name, evaluation
+    def __init__(self, evaluation: Evaluation, write: Callable[[str], None], name: str, default: str) -> None:
+        self._evaluation, self._name, self._default = evaluation, name, default
+        self._changed = False  # weights that the searcher does not use yet
         self._plain_write, self._lock = write, threading.Lock()
         self._options = Options()
         self._searcher: Searcher | None = None
@@ -122,11 +111,12 @@ class Server:
         if self._searcher is None:
             self._use(None)
 
-    def _use(self, evaluation: str | None) -> None:
+    def _use(self, name: str | None) -> None:
         from games.chess.uci.line import Line
         from games.chess.uci.thinking import warm_up
 
-        searcher = self._make_searcher(evaluation)
+        searcher = self._evaluation.searcher(name)
+        self._changed = False
         warm_up(searcher)
         try:
             self._size(searcher, self._options.hash)
@@ -159,8 +149,11 @@ class Server:
                      "option name Ponder type check default false",
                      f"option name Move Overhead type spin default {Options.overhead} min 0 max {LARGEST_OVERHEAD}",
                      "option name UCI_Chess960 type check default false",
-                     f"option name EvalFile type string default {self._evaluation}", "uciok"):
+                     f"option name EvalFile type string default {self._default}"):
             self._write(line)
+        for name, (value, low, high) in self._evaluation.spins().items():
+            self._write(f"option name {name} type spin default {value} min {low} max {high}")
+        self._write("uciok")
 
     def _isready(self, words: list[str]) -> None:
         self._write("readyok")
@@ -178,9 +171,17 @@ class Server:
         end = words.index("value") if "value" in words else len(words)
         name, value = " ".join(words[1:end]), " ".join(words[end + 1:])
         setter = SETTERS.get(name.lower())
-        if setter is None:
-            raise ValueError(f"unknown option {shown(name)}; expected {', '.join(OPTIONS)}")
-        setter(self, value)
+        if setter is not None:
+            setter(self, value)
+            return
+        spins = self._evaluation.spins()
+        if name not in spins:
+            more = f" or one of {len(spins)} weights, such as {next(iter(spins))}" if spins else ""
+            raise ValueError(f"unknown option {shown(name)}; expected {', '.join(OPTIONS)}{more}")
+        weight = number(name, value, *spins[name][1:])
+        self._load()  # reading the evaluation later would undo the change
+        self._evaluation.set(name, weight)
+        self._changed = True
 
     def _set_hash(self, value: str) -> None:
         megabytes = number("Hash", value, 1, LARGEST_HASH)
@@ -201,7 +202,7 @@ class Server:
         truth("Ponder", value)
 
     def _set_evaluation(self, value: str) -> None:
-        self._use(None if value in ("", "<empty>", self._evaluation) else value)
+        self._use(None if value in ("", "<empty>", self._default) else value)
 
     def _clear_hash(self, value: str) -> None:
         if value:
@@ -231,6 +232,10 @@ class Server:
             self._tell("go while searching; the search before it is stopped")
         self.end()
         assert self._searcher is not None and self._line is not None, "see NEED_SEARCHER"
+        if self._changed:
+            self._evaluation.bind(self._searcher)
+            self._searcher.clear()
+            self._changed = False
         line = self._line.playable()
         go, faults = sensible(go, faults, line[-1])
         if faults:
@@ -238,6 +243,10 @@ class Server:
         self._thinking = Thinking(self._searcher, line, go, self._options.chess960, self._options.overhead / 1000,
                                   self._received, self._write)
         self.searches += 1
+
+    def _eval(self, words: list[str]) -> None:
+        assert self._line is not None, "see NEED_SEARCHER"
+        self._write(f"static evaluation {self._evaluation.value(self._line.playable()[-1])!r} cp (white side)")
 
     def _stop(self, words: list[str]) -> None:
         if self._thinking:
@@ -252,23 +261,10 @@ class Server:
         return False
 
 
-def truth(name: str, text: str) -> bool:
-    """Parse `true` or `false`; ValueError for anything else."""
-    if text.lower() not in ("true", "false"):
-        raise ValueError(f"{name} {shown(text)} is neither true nor false")
-    return text.lower() == "true"
-
-
-def shown(text: str) -> str:
-    """Quote a text in ASCII, shortened for a message."""
-    escaped = ascii(text[:SHOWN + 1])
-    return escaped if len(escaped) <= SHOWN else escaped[:SHOWN] + "..." + escaped[-1]
-
-
-COMMANDS = ("uci", "debug", "isready", "setoption", "ucinewgame", "position", "go", "stop", "ponderhit", "quit")
-NEED_SEARCHER = {"isready", "ucinewgame", "position", "go"}
+COMMANDS = ("uci", "debug", "isready", "setoption", "ucinewgame", "position", "go", "eval", "stop", "ponderhit", "quit")
+NEED_SEARCHER = {"isready", "ucinewgame", "position", "go", "eval"}
 BETWEEN_SEARCHES = {"setoption", "ucinewgame"}
-ALONE = {"uci", "isready", "ucinewgame", "stop", "ponderhit", "quit"}
+ALONE = {"uci", "isready", "ucinewgame", "eval", "stop", "ponderhit", "quit"}
 OPTIONS = {"Hash": Server._set_hash, "Clear Hash": Server._clear_hash, "Ponder": Server._set_ponder,
            "Move Overhead": Server._set_overhead, "UCI_Chess960": Server._set_chess960, "EvalFile": Server._set_evaluation}
 SETTERS = {name.lower(): setter for name, setter in OPTIONS.items()}

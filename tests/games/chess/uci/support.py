@@ -11,34 +11,39 @@ import chess
 
 from games.chess.uci import serve
 from tuner.engine.loading import load_engine
+from tuner.engine.served import ServedEvaluation
 
 PATIENCE = 30.0  # seconds until a test gives up
 INFO = re.compile(r"info depth \d+ score (?:cp|mate) -?\d+ nodes \d+ nps \d+ hashfull (?P<full>\d+) time \d+ pv (?P<pv>.+)")
 ONLY_MOVE = "k7/8/8/8/8/8/6q1/7K w - - 0 1"
 
 
-def searchers():
-    """A function that makes a small search of a parameter file."""
-    engine, parameters = load_engine("classic")
+class Small(ServedEvaluation):
+    """The evaluation of a parameter file, with small searches."""
 
-    def make(name: str | None):
-        return engine.searcher(load_engine(name)[1] if name else parameters, megabytes=1)
+    def __init__(self, settable: bool = False) -> None:
+        usual = load_engine("classic")
+        super().__init__(lambda name: load_engine(name)[1] if name else usual[1],
+                         lambda name: load_engine(name) if name else usual, settable)
 
-    return make
+    def searcher(self, name: str | None):
+        searcher = super().searcher(name)
+        searcher.resize(1)
+        return searcher
 
 
 class Talk:
     """A conversation with an engine that runs in another thread of this process."""
 
-    def __init__(self, make=None) -> None:
+    def __init__(self, evaluation=None) -> None:
         self._in: queue.Queue[str | None] = queue.Queue()
         self._out: queue.Queue[str | None] = queue.Queue()
         self.heard: list[str] = []
-        self._thread = threading.Thread(target=self._serve, args=(make or searchers(),), daemon=True)
+        self._thread = threading.Thread(target=self._serve, args=(evaluation or Small(),), daemon=True)
         self._thread.start()
 
-    def _serve(self, make) -> None:
-        self.searches = serve(make, iter(self._in.get, None), self._out.put, "it", "classic")
+    def _serve(self, evaluation) -> None:
+        self.searches = serve(evaluation, iter(self._in.get, None), self._out.put, "it", "classic")
         self._out.put(None)
 
     def say(self, *lines: str) -> None:

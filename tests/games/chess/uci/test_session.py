@@ -7,11 +7,17 @@ import pytest
 
 from games.chess.uci import serve
 from games.streams import InputError
-from tests.games.chess.uci.support import Talk, searchers
+from tests.games.chess.uci.support import Small, Talk
 
 
 def test_uci_is_answered_without_making_a_search():
-    talk = Talk(make=lambda name: pytest.fail("made a search"))
+    class Unused(Small):
+        """An evaluation of which no search is made."""
+
+        def searcher(self, name):
+            pytest.fail("made a search")
+
+    talk = Talk(Unused())
     talk.say("uci", "setoption name Hash value 2", "debug on", "stop")
     talk.hear("uciok")
     options = [line.split(" type ")[0].removeprefix("option name ") for line in talk.heard if line.startswith("option")]
@@ -40,15 +46,18 @@ def test_quit_and_the_end_of_the_input_end_it_and_a_search_still_answers_once(li
 
 
 def test_a_wrong_file_on_the_command_line_is_the_caller_s_error():
-    def make(name):
-        raise InputError("nowhere.yaml: no such file")
+    class Missing(Small):
+        """An evaluation whose file is missing."""
+
+        def searcher(self, name):
+            raise InputError("nowhere.yaml: no such file")
 
     with pytest.raises(InputError, match="nowhere.yaml"):
-        serve(make, ["uci", "isready", "quit"], lambda line: None, "it", "nowhere.yaml")
+        serve(Missing(), ["uci", "isready", "quit"], lambda line: None, "it", "nowhere.yaml")
 
 
 def test_a_table_too_large_for_memory_is_reported_whenever_it_is_requested():
-    class Small:
+    class Stiff:
         """A search whose table cannot grow."""
 
         def __init__(self, searcher) -> None:
@@ -62,8 +71,13 @@ def test_a_table_too_large_for_memory_is_reported_whenever_it_is_requested():
                 raise MemoryError
             self._searcher.resize(1)
 
-    make = searchers()
-    talk = Talk(lambda name: Small(make(name)))
+    class WithStiff(Small):
+        """An evaluation with such searches."""
+
+        def searcher(self, name):
+            return Stiff(super().searcher(name))
+
+    talk = Talk(WithStiff())
     talk.say("setoption name Hash value 17")
     assert talk.ask() == ["info string not enough memory for Hash 17; using 16"]
     assert talk.ask("setoption name Hash value 99") == ["info string not enough memory for Hash 99"]

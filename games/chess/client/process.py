@@ -1,0 +1,141 @@
+"""The process of an engine: its output is read and its input written in threads, so that full pipes never block each other."""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import os
+import queue
+import shlex
+import shutil
+import signal
+import subprocess
+import threading
+import time
+
+from games.evaluators import EngineFault
+from games.streams import InputError
+
+PIECE = 1 << 16  # bytes
+WAITING_PIECES = 64  # read ahead of what is taken
+MOST_WITHOUT_ANSWER = 1 << 25  # bytes
+LONGEST_LINE = 1 << 20  # bytes
+QUIT_SECONDS = 1.0
+
+_alive: set[EngineProcess] = set()
+
+
+class EngineProcess:
+    """A running engine; InputError if it cannot be started."""
+
+    def __init__(self, command: str) -> None:
+        self.command = command
+        try:
+            words = shlex.split(command)
+        except ValueError as problem:
+            raise InputError(f"{command}: not a command: {problem}") from None
+        path = shutil.which(words[0]) if words else None
+        if path is None:
+            raise InputError(f"{words[0] if words else repr('')}: no such program, expected the command of a uci engine")
+        try:
+            # a session of its own: Ctrl-C does not reach it, and its children can be killed with it
+            self._process = subprocess.Popen([path, *words[1:]], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                             stderr=subprocess.DEVNULL, bufsize=0, start_new_session=hasattr(os, "killpg"))
+        except OSError as problem:
+            raise InputError(f"{command}: {problem.strerror}; is it a uci engine?") from None
+        _alive.add(self)
+        self._pieces: queue.Queue[bytes] = queue.Queue(WAITING_PIECES)
+        self._texts: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
+        self._rest = b""
+        self._ended = False
+        for work in (self._read, self._write):
+            threading.Thread(target=work, daemon=True).start()
+
+    def say(self, text: bytes) -> None:
+        """Write whole lines, in one piece, without waiting for the engine."""
+        self._texts.put(text)
+
+    def until(self, last: bytes, seconds: float) -> list[bytes]:
+        """Read lines up to one that begins with `last`; EngineFault says what came instead: end, silence, or too much."""
+        lines: list[bytes] = []
+        read, deadline = 0, time.monotonic() + seconds
+        while True:
+            *whole, self._rest = self._rest.split(b"\n")
+            for i, line in enumerate(whole):
+                lines.append(line.rstrip(b"\r"))
+                if line.startswith(last):
+                    self._rest = b"\n".join([*whole[i + 1:], self._rest])
+                    return lines
+            if len(self._rest) > LONGEST_LINE:
+                raise EngineFault(f"a line of more than {LONGEST_LINE:,} bytes")
+            before, self._rest = self._rest, b""
+            piece = self._piece(deadline)
+            read += len(piece)
+            if read > MOST_WITHOUT_ANSWER:
+                raise EngineFault(f"more than {MOST_WITHOUT_ANSWER:,} bytes without `{last.decode()}`")
+            if not piece:
+                raise EngineFault(self._end_text() if self._ended else f"no `{last.decode()}` within {seconds:g} s")
+            self._rest = before + piece
+
+    def kill(self) -> None:
+        """Kill the process and its children; from any thread."""
+        with contextlib.suppress(OSError):
+            if hasattr(os, "killpg"):
+                os.killpg(self._process.pid, signal.SIGKILL)  # the group outlives its leader
+            else:
+                self._process.kill()
+        self._texts.put(None)
+        _alive.discard(self)
+
+    def quit(self) -> None:
+        """Ask the engine to end, and kill it soon."""
+        self.say(b"quit\n")
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(QUIT_SECONDS)
+        self.kill()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(QUIT_SECONDS)
+
+    def _piece(self, deadline: float) -> bytes:
+        """The next piece of the output, empty at its end and at the deadline."""
+        if self._ended:
+            return b""
+        try:
+            piece = self._pieces.get(timeout=max(0.0, deadline - time.monotonic()))
+        except queue.Empty:
+            return b""
+        self._ended = not piece
+        return piece
+
+    def _end_text(self) -> str:
+        try:
+            status = self._process.wait(QUIT_SECONDS)
+        except subprocess.TimeoutExpired:
+            return "closed its output"
+        return f"exited with status {status}" if status >= 0 else f"ended by signal {-status}"
+
+    def _read(self) -> None:
+        out = self._process.stdout
+        assert out is not None
+        with contextlib.suppress(OSError, ValueError):
+            while piece := os.read(out.fileno(), PIECE):
+                self._pieces.put(piece)
+        self._pieces.put(b"")
+
+    def _write(self) -> None:
+        into = self._process.stdin
+        assert into is not None
+        with contextlib.suppress(OSError, ValueError):  # a closed pipe: the reader notices the end
+            while (text := self._texts.get()) is not None:
+                left = memoryview(text)
+                while left:
+                    left = left[into.write(left):]
+        with contextlib.suppress(OSError):
+            into.close()
+
+
+@atexit.register
+def _end_all() -> None:
+    """Kill all engines when this process exits."""
+    for process in list(_alive):
+        process.kill()

@@ -1,0 +1,159 @@
+"""Measure what the options of a UCI engine do: rows of positions to tune from, without touching the engine's source.
+
+Each option is moved up and down over all positions; the change of the evaluation, per unit of the option, is its count in a
+position. Options that act linearly become parameters; of the others a table shows how far from linear they are.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from tuner.commands.options import add_read_options, at_least_one, command_text, positive, read_options
+from tuner.parallel import available_cpus
+
+USAGE = "ENGINE GAMES [GAMES ...] --options GLOB -o FILE.npz [options]"
+EXAMPLE = """examples:
+  tuner probe "uci:./engine" games.pgn --options 'Eval*' -o rows.npz
+  tuner probe "uci:toga2" games.pgn --options 'King Safety' 'Passed Pawns' \\
+    --depth 1 --fixed 'Toga Lazy Eval=false' -o rows.npz
+  tuner match "uci:./engine" "uci:./engine" --with rows.yaml
+"""
+MOST_SHOWN = 40  # options in the table; of more, only those that are not linear
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("engine", metavar="ENGINE", help='"uci:COMMAND"')
+    parser.add_argument("sources", metavar="GAMES", nargs="+", help="files of games or of positions")
+    parser.add_argument("--options", metavar="GLOB", nargs="+", required=True,
+                        help="names of the options to move, or globs, capitals or not; only whole numbers can be moved")
+    parser.add_argument("-o", "--output", metavar="FILE.npz", required=True,
+                        help="rows to write; the parameter file has the same name with .yaml")
+    parser.add_argument("--fixed", metavar="NAME=VALUE", action="append", default=[],
+                        help="set another option of the engine; may be repeated")
+    parser.add_argument("--with", dest="start", metavar="FILE",
+                        help="probe at the values of this file, not the engine's own: a parameter file, or lines NAME=VALUE")
+    parser.add_argument("--sample", type=at_least_one, metavar="N", help="probe N of the positions, chosen at random")
+    group = parser.add_argument_group("evaluations")
+    only = group.add_mutually_exclusive_group()
+    only.add_argument("--depth", type=at_least_one, metavar="N",
+                      help="use scores of searches to this depth where the PV stays the same, for engines without `eval`")
+    only.add_argument("--nodes", type=at_least_one, metavar="N", help="the same with searches of N nodes")
+    only.add_argument("--eval-pattern", metavar="REGEX",
+                      help="pattern of the line that `eval` prints, with one group around the number; or the name of a built-in "
+                           "pattern: stockfish, stockfish-classical, tuner (default: the one that fits)")
+    group.add_argument("--eval-unit", type=positive, metavar="CP",
+                       help="centipawns for each 1 that --eval-pattern finds (default: 1; for pawns 100)")
+    group.add_argument("--eval-side", choices=("white", "mover"), default="white",
+                       help="whose view that number is (default: white)")
+    group = parser.add_argument_group("steps")
+    group.add_argument("--delta", type=at_least_one, metavar="N",
+                       help="how far each option is moved (default: a quarter of its value, at least 8)")
+    group.add_argument("--tolerance", type=positive, metavar="CP",
+                       help="largest deviation that still counts as linear (default: four times the unit of the evaluations)")
+    group.add_argument("--every", action="store_true",
+                       help="write rows of all options, with their effects at the current values, linear or not")
+    group.add_argument("--workers", type=at_least_one, default=available_cpus(), metavar="N",
+                       help="processes of the engine (default: one per CPU)")
+    add_read_options(parser)
+
+
+def run(arguments: argparse.Namespace) -> dict:
+    from games.evaluators import SearchLimits
+    from games.record import PositionBatch, ReadReport
+    from games.streams import InputError
+    from tuner.commands.display import TerminalDisplay
+    from tuner.engine.loading import make_engine, quiescence_of
+    from tuner.ingest.build import batches, prepared
+    from tuner.io.files import LEARNED, QUIESCENCE, ROWS, require_writable
+    from tuner.parameters.parameters import DEFAULT_GAME
+    from tuner.probe.run import ProbeOptions, probe
+    from tuner.tuning.result import report_line
+
+    rows, reads = Path(arguments.output), (arguments.engine, *arguments.sources, arguments.start, arguments.quiescence)
+    require_writable(rows, ROWS, reads)
+    if rows.suffix != ".npz":
+        raise InputError(f"{rows}: expected a name that ends in .npz")
+    parameters = rows.with_suffix(".yaml")
+    require_writable(parameters, LEARNED, reads)
+    engine = make_engine(DEFAULT_GAME)
+    limits = None
+    if arguments.depth or arguments.nodes:
+        limits = SearchLimits(arguments.depth, arguments.nodes)
+    options = ProbeOptions(
+        arguments.engine, tuple(arguments.options), _fixed(arguments.fixed), Path(arguments.start) if arguments.start else None,
+        limits, _pattern(arguments, engine.game.matches.patterns), arguments.delta, arguments.tolerance, arguments.every,
+        arguments.sample, arguments.workers, arguments.seed)
+    reading, packed = prepared(read_options(arguments), quiescence_of(engine, arguments.quiescence or QUIESCENCE))
+    with TerminalDisplay() as display:
+
+        def read() -> list[PositionBatch]:
+            display.begin("reading")
+            report, found = ReadReport(), []
+            for _, some in batches(engine.game, arguments.sources, reading, report, display.note):
+                for batch in some:
+                    found.append(batch)
+                    display.reading(report)
+            display.note(report_line(report))
+            return found
+
+        probed = probe(engine.game, options, read, rows, parameters, {"command": command_text(arguments)}, display)
+    del packed
+    return _show(arguments, probed, rows, parameters)
+
+
+def _fixed(texts: list[str]) -> dict[str, str]:
+    from games.streams import InputError
+
+    found = {}
+    for text in texts:
+        name, separator, value = text.partition("=")
+        if not separator or not name:
+            raise InputError(f"--fixed {text}: expected NAME=VALUE")
+        found[name] = value
+    return found
+
+
+def _pattern(arguments: argparse.Namespace, known):
+    from games.evaluators import EvaluationPattern
+    from games.streams import InputError
+
+    text = arguments.eval_pattern
+    if text in known:
+        return known[text]
+    if text is None:
+        if arguments.eval_unit is not None or arguments.eval_side != "white":
+            raise InputError("--eval-unit and --eval-side belong to --eval-pattern; the built-in patterns have their own")
+        return None
+    return EvaluationPattern(text, arguments.eval_unit or 1.0, arguments.eval_side == "mover")
+
+
+def _show(arguments: argparse.Namespace, probed, rows: Path, parameters: Path) -> dict:
+    """Print the table of options and what was written; return both as plain data."""
+    from tuner.commands.display import output_console, show_result
+    from tuner.io.tables import show_table
+    from tuner.probe.run import kept_text
+
+    linearity, kept = probed.linearity, probed.kept
+    if not arguments.json:
+        shown = [finding for finding in linearity.findings if not finding.linear or len(linearity.findings) <= MOST_SHOWN]
+        table = [[finding.step.name, f"{finding.step.value}", f"{finding.step.width / 2:g}", f"{finding.effect:.1f}",
+                  "yes" if finding.linear else "no", f"{100 * finding.deviating:.1f} %", f"{finding.largest:.1f}",
+                  ", ".join(finding.with_[:3]) + (" ..." if len(finding.with_) > 3 else "")] for finding in shown]
+        show_table(output_console(), f"{probed.name}: {probed.way}; deviations of more than {linearity.tolerance:g} centipawns",
+                   ["option", "value", "step", "effect", "linear", "deviating", "largest", "not additive with"], table)
+        lines = [f"{len(linearity.linear)} of {len(linearity.findings)} options are linear",
+                 f"all linear options moved at once: deviations of up to {linearity.joint:.1f} centipawns"]
+        if linearity.misled is not None:
+            lines.append(f"where the PV changes, scores mislead: {100 * linearity.misled:.0f} % of the comparisons deviate, by "
+                         f"up to {linearity.misled_largest:.0f} centipawns; those positions are left out")
+        lines += [kept_text(kept), f"wrote {rows} and {parameters}"]
+        show_result(lines)
+    return {"engine": probed.name, "way": probed.way, "tolerance": linearity.tolerance, "joint": linearity.joint,
+            "misled": linearity.misled, "misled_largest": linearity.misled_largest, "rows": kept.rows,
+            "left_out": {"unknown": kept.unknown, "pv": kept.changed, "not_linear": kept.bent},
+            "options": [{"option": finding.step.name, "value": finding.step.value, "step": finding.step.width / 2,
+                         "effect": finding.effect, "linear": finding.linear, "tested": finding.tested,
+                         "deviating": finding.deviating, "largest": finding.largest, "not_additive_with": list(finding.with_)}
+                        for finding in linearity.findings],
+            "files": [str(rows), str(parameters)]}

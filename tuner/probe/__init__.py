@@ -1,0 +1,1 @@
+"""Coefficients of an engine's options, by finite differences of its evaluations."""
