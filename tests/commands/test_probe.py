@@ -84,7 +84,7 @@ def test_scores_of_searches_say_where_they_mislead(labelled):
     ("'{engine}' p.epd --options Gamma -o rows.npz {pattern}", "'Gamma' names no option of the engine that is a number; it has "),
     ("'{engine}' p.epd --options Style -o rows.npz {pattern}", "'Style' names no option of the engine that is a number"),
     ("'{engine}' p.epd --options Alpha -o rows.npz", "has no command `eval` whose answer is known; give --eval-"),
-    ("'{engine}' p.epd --options Curve -o rows.npz {pattern}", "none of 1 options acts linearly within"),
+    ("'{engine}' p.epd --options Curve -o rows.npz {pattern}", "no option of 1 acts linearly within"),
     ("'{engine}' nowhere.epd --options Alpha -o rows.npz {pattern}", "nowhere.epd: no such file"),
     ("'{engine}' p.epd --options Alpha -o rows.npz --fixed Alpha", "--fixed Alpha: expected NAME=VALUE"),
     ("'{engine}' p.epd --options Alpha -o rows.npz --fixed Delta=1 {pattern}", "has no option 'Delta'"),

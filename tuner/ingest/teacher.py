@@ -1,4 +1,4 @@
-"""Scores of positions by any UCI engine: several processes in parallel, each position searched once and for all."""
+"""Scores of positions by any UCI engine: several processes in parallel, each position searched once."""
 
 from __future__ import annotations
 

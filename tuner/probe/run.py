@@ -97,7 +97,7 @@ def probe(game: Game, options: ProbeOptions, read: Callable[[], Sequence[Positio
             display.note(f"{engine.name} keeps evaluations by earlier values of its options: it is started again for each value")
         used = steps if options.every else linearity.linear
         if not used:
-            raise InputError(f"{options.engine}: none of {len(steps)} options acts linearly within {linearity.tolerance:g} "
+            raise InputError(f"{options.engine}: no option of {len(steps)} acts linearly within {linearity.tolerance:g} "
                              "centipawns; --tolerance allows more, --every probes at the current values regardless")
         layout, kept, done = layout_of_options(list(engine.options), used), Kept(), 0
         display.begin("probing", total * (1 + sum(len(step.moves) for step in used)))

@@ -35,13 +35,13 @@ class UciEvaluator:
         self.command, self.name = command, command
         self._options: dict[str, EngineOption] = {}
         self._pattern, self._regex = pattern, compiled(pattern) if pattern else None
-        self._told = b""  # options to be set before the next position
+        self._unsent = b""  # options to be set before the next position
         self._sent: dict[str, bytes] = {}  # those set so far
         self._chess960 = self._aborted = False
         self._process = EngineProcess(command)
         self._start()
         self.set(values)
-        if self._told:
+        if self._unsent:
             self._settle()  # an engine that does not survive its options is reported here
 
     @property
@@ -57,7 +57,7 @@ class UciEvaluator:
                 raise InputError(f"{self.command}: has no option {name!r}")
             text = _checked(self.command, option, str(value))
             self._sent[option.name] = f"setoption name {option.name} value {text}\n".encode()
-            self._told += self._sent[option.name]
+            self._unsent += self._sent[option.name]
 
     def asked(self, positions: np.ndarray) -> Asked:
         """Prepare positions (n, 10)."""
@@ -112,7 +112,7 @@ class UciEvaluator:
         self._process.quit()
         self._process = EngineProcess(self.command)
         self._start()
-        self._told = b"".join(self._sent.values()) + self._told
+        self._unsent = b"".join(self._sent.values()) + self._unsent
 
     def close(self) -> None:
         """End the engine."""
@@ -139,8 +139,8 @@ class UciEvaluator:
 
     def _ask(self, commands: bytes, done: int, total: int) -> bytes:
         """Return what the engine answers to commands; `done` positions of `total` were done before, for errors."""
-        told, self._told = self._told and self._told + b"ucinewgame\n", b""
-        self._process.say(told + commands + b"isready\n")
+        unsent, self._unsent = self._unsent and self._unsent + b"ucinewgame\n", b""
+        self._process.say(unsent + commands + b"isready\n")
         try:
             return b"\n".join(self._process.until(b"readyok", PATIENCE)[:-1])
         except EngineFault as problem:
@@ -173,8 +173,8 @@ class UciEvaluator:
     def _search(self, asked: Asked, i: int, go: bytes) -> Searched:
         lines: list[bytes] = []
         if asked.playable[i]:
-            told, self._told = self._told, b""
-            self._process.say(told + b"ucinewgame\nposition fen %b\n%b\n" % (asked.texts[i], go))
+            unsent, self._unsent = self._unsent, b""
+            self._process.say(unsent + b"ucinewgame\nposition fen %b\n%b\n" % (asked.texts[i], go))
             try:
                 lines = self._process.until(b"bestmove", PATIENCE)
             except EngineFault as problem:
