@@ -20,7 +20,7 @@ from tuner.datasets.summary import summarise, summary_lines
 from tuner.datasets.writer import require_replaceable
 from tuner.engine.loading import load_engine, load_parameters, quiescence_of
 from tuner.ingest.build import build as build_dataset
-from tuner.io.files import EXPORT, QUIESCENCE, require_writable
+from tuner.io.files import QUIESCENCE, ROWS, require_writable
 from tuner.io.tables import show_table
 from tuner.parameters.layout import Place
 from tuner.parameters.new import zeros
@@ -95,7 +95,9 @@ def export(sources: list[str], arguments: argparse.Namespace) -> dict:
     """Write a dataset as rows."""
     target = Path(arguments.output[0])
     writable_format(target)
-    require_writable(target, EXPORT, sources)
+    if os.path.lexists(target) and target.suffix != ".npz":  # others do not say who wrote them
+        raise InputError(f"{target}: exists; no file of rows is overwritten but .npz of ours; choose another name")
+    require_writable(target, ROWS, sources)
     data = open_dataset(sources[0])
     number = write_rows(target, batches_of(data), data.layout, len(data.manifest["stages"]))
     if not arguments.json:

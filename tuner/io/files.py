@@ -131,7 +131,7 @@ def _is_export(content: Content) -> bool:
 
 
 LEARNED, GAMES, PAGE, EXPORT = "a learned parameter file", "games of `tuner match`", "a page of `tuner report`", "an export"
-ROWS = "rows of `tuner probe`"
+ROWS = "rows of ours"
 MADE_HERE: dict[str, Callable[[Content], bool]] = {LEARNED: _is_learned, GAMES: _is_games, PAGE: _is_page, EXPORT: _is_export,
                                                    ROWS: _is_rows}
 

@@ -21,7 +21,8 @@ from tuner.probe.jacobian import Kept, jacobian, layout_of_options
 from tuner.probe.linearity import Linearity, examine
 from tuner.probe.steps import steps_of
 from tuner.probe.thinning import thinned
-from tuner.probe.write import parameters_of, write_rows
+from tuner.probe.write import parameters_of
+from tuner.rows.formats import write
 
 TESTED = 400  # positions of the tests of linearity
 
@@ -106,7 +107,7 @@ def probe(game: Game, options: ProbeOptions, read: Callable[[], Sequence[Positio
         parts = list(jacobian(answers, used, batches, game.text, tolerance, kept))
         if not parts:
             raise InputError(f"{options.engine}: no position left of {total:,}: {kept_text(kept)}")
-        write_rows(rows, layout, parts)
+        write(rows, parts, layout, stages=1)
         write_parameters(parameters, found)
         return Probed(engine.name, way, linearity, kept, found)
 

@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from tuner.io.files import replaced
+from tuner import __version__
+from tuner.io.files import ROWS_MARK, replaced
 from tuner.rows.arrow import require_arrow
 from tuner.rows.batch import RowBatch
 from tuner.rows.values import Expected
@@ -101,6 +102,7 @@ def write_npz(path: Path, batches: Iterable[RowBatch], expected: Expected) -> in
                 held = io.BytesIO()
                 np.lib.format.write_array(held, value, allow_pickle=False)
                 archive.writestr(f"{name}.npy", held.getvalue())
+            archive.comment = ROWS_MARK + b" " + __version__.encode()
     return n
 
 

@@ -118,7 +118,7 @@ def test_an_option_without_room_is_refused():
 def test_our_own_engine_gives_our_own_coefficients(small_pgn):
     """Counts times the shares of the stages, for positions of games."""
     engine, parameters = load_engine("classic")
-    options, packed = prepared(engine, ReadOptions(positions="quiet", per_game=1, skip_start=8), quiescence_of(engine, "classic"))
+    options, packed = prepared(ReadOptions(positions="quiet", per_game=1, skip_start=8), quiescence_of(engine, "classic"))
     (batch,) = thinned(list(engine.game.read(str(small_pgn), options, ReadReport(), print)), 60, 1)
     command = f"{sys.executable} {REPOSITORY / 'tests' / 'tuner' / 'probe' / 'own_engine.py'}"
     labels = [f"{label}.{stage}" for label in engine.layout.labels() for stage in parameters.stages]
