@@ -19,8 +19,8 @@ from tests.games.chess.client.fake import OPTIONS, count, evaluation
 from tests.games.chess.client.support import FAKE
 from tests.games.support import REPOSITORY
 from tests.tuner.probe.support import CHESS, boards
+from tuner.engine.loading import load_parameters
 from tuner.parameters.layout import Layout, Place
-from tuner.parameters.reader import read_parameters
 from tuner.parameters.writer import write_parameters
 
 PATTERN = ("--eval-pattern", r"^Evaluation: (\S+)")
@@ -56,7 +56,7 @@ def test_rows_and_parameters_are_written_and_the_table_says_what_is_linear(label
     np.testing.assert_allclose(found, [evaluation(place, usual) for place in places], atol=1e-4)
     np.testing.assert_allclose(rest, [3 + 4 * count(place, "b") for place in places], atol=1e-3)  # the curve is not tuned
     path = Path("rows.yaml")
-    p = read_parameters(path, LAYOUT, "chess")
+    p = load_parameters(path)
     assert p.weights.tolist() == [[100, 300]] and p.stages == ("all",)
     done("probe", ENGINE, labelled, "--options", "Alpha", *PATTERN, "-o", "rows.npz")  # what it wrote it may replace
     assert p.bounds == (("options.Alpha", (0, 400)), ("options.Beta_Weight", (-500, 900)))
@@ -114,7 +114,7 @@ def test_a_match_sets_what_a_file_says_and_resumes_with_it(tmp_path, monkeypatch
 def test_a_match_plays_with_the_weights_of_a_probe(labelled):
     done("probe", ENGINE, labelled, "--options", "Alpha", "Beta*", "--fixed", "Mix=0", *PATTERN, "-o", "rows.npz")
     path = Path("rows.yaml")
-    p = read_parameters(path, LAYOUT, "chess")
+    p = load_parameters(path)
     write_parameters(Path("learned.yaml"), replace(p, weights=np.array([[130.4, 280.0]])))
     ran = tuner("match", ENGINE, "random", "--with", "learned.yaml", "--games", 2, "--plies", 2, "--depth", 1, "--run", "run")
     assert "learned.yaml: 1 of 2 values are rounded to whole numbers, by at most 0.4" in ran.err

@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -79,8 +80,7 @@ def build_rows(batches: Iterable[RowBatch], target: Path, parameters: Parameters
                 starts = np.flatnonzero(np.append(True, kept.game[1:] != kept.game[:-1]))
                 starts = starts[int(last == int(kept.game[0])):]
                 last = int(kept.game[-1])
-                names = kept.game[starts]
-                writer.add_games(starts + writer.positions, names, names)
+                writer.add_games(starts + writer.positions, kept.game[starts], kept.openings[starts])
                 totals.games += len(starts)
                 writer.add_rows(Rows(kept.index, kept.count, kept.row, kept.phase, kept.outcome, None, kept.rest), kept.scale,
                                 kept.evaluation, kept.score, kept.text)
@@ -184,7 +184,8 @@ def only(batch: RowBatch, keep: np.ndarray) -> RowBatch:
     """Return the rows that `keep` (n,) bool marks."""
     lengths = np.diff(batch.row)
     nonzeros = np.repeat(keep, lengths)
-    parts = {name: getattr(batch, name)[keep] for name in batch._fields if name not in ("index", "count", "row", "text")}
+    parts: dict[str, Any] = {name: None if (array := getattr(batch, name)) is None else array[keep]
+             for name in batch._fields if name not in ("index", "count", "row", "text")}
     text = None if batch.text is None else [some for some, wanted in zip(batch.text, keep.tolist(), strict=True) if wanted]
     return RowBatch(index=batch.index[nonzeros], count=batch.count[nonzeros],
                     row=np.concatenate([[0], np.cumsum(lengths[keep])]), text=text, **parts)

@@ -14,7 +14,7 @@ BATCH = 1 << 15  # positions
 
 def batches_of(data: Dataset) -> Iterator[RowBatch]:
     """Yield all positions of a dataset as rows. The weights of positions, which only merged data have, are left out."""
-    game = np.repeat(data.game, np.diff(data.first))
+    game, opening = (np.repeat(names, np.diff(data.first)) for names in (data.game, data.opening))
     steps, scales = data.phase_scale[:, 0].astype(np.int64), data.phase_scale[:, 1].astype(np.float32)
     for begin in range(0, data.positions, BATCH):
         end = min(begin + BATCH, data.positions)
@@ -26,5 +26,5 @@ def batches_of(data: Dataset) -> Iterator[RowBatch]:
             phase=steps[rows.phase], outcome=np.asarray(rows.outcome),
             rest=rows.rest if len(rows.rest) else np.zeros(n, np.float32),
             scale=scales[rows.phase], evaluation=evaluation, score=score, game=game[begin:end],
-            text=data.texts(np.arange(begin, end)) if len(data.text) else None)
+            text=data.texts(np.arange(begin, end)) if len(data.text) else None, opening=opening[begin:end])
         data.release()

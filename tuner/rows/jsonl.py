@@ -146,7 +146,9 @@ class _Rows:
                 self._refuse_count(next(large))
             rest, scale, evaluation, score = (fields[name].astype(np.float32) for name in ("rest", "scale", "eval", "score"))
         outcome = self._converted("result", outcome_of, EXPECTED_RESULT, np.float64).astype(np.float32)
-        batch = RowBatch(index, count, row, phase, outcome, rest, scale, evaluation, score, self._games(), text)
+        games = self._games("game", own_games(self.done, n))
+        opening = self._games("opening", games) if any("opening" in found for found in self.found) else None
+        batch = RowBatch(index, count, row, phase, outcome, rest, scale, evaluation, score, games, text, opening)
         batch = checked(batch, self.expected, self.where)
         self.done += n
         self.clear()
@@ -188,9 +190,10 @@ class _Rows:
                     refuse(self.where(row), f"{name} is {shown(value)}", expected.removeprefix("expected "), "correct it")
         return np.fromiter((known[type(value), value] for value in values), kind, len(values))
 
-    def _games(self) -> np.ndarray:
-        own = np.fromiter((found.get("game") in (None, "") for found in self.found), np.bool_, len(self.found))
-        return np.where(own, own_games(self.done, len(own)), self._converted("game", game_of, EXPECTED_GAME, np.uint64))
+    def _games(self, name: str, missing: np.ndarray) -> np.ndarray:
+        """Return the identities that a field names, those in `missing` where it is not there."""
+        own = np.fromiter((found.get(name) in (None, "") for found in self.found), np.bool_, len(self.found))
+        return np.where(own, missing, self._converted(name, game_of, EXPECTED_GAME, np.uint64))
 
     def _texts(self) -> list[str] | None:
         if not any("fen" in found for found in self.found):

@@ -10,7 +10,7 @@ from games.streams import InputError
 from tuner.io.text import one_line
 from tuner.parameters.layout import Layout, Place
 
-FIELDS = ("fen", "game", "result", "eval", "score", "phase", "rest", "scale")
+FIELDS = ("fen", "game", "opening", "result", "eval", "score", "phase", "rest", "scale")
 DEFAULT_TERM = "rows"  # of names without a term, where there is no parameter file
 LABEL = re.compile(r"(?:(\w+)\.)?(\w+)((?:\[\d{1,6}\])*)")
 MOST_COLUMNS = 1 << 20  # of a layout that is made from rows

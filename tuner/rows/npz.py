@@ -23,8 +23,8 @@ from tuner.rows.names import MOST_COLUMNS, shown
 from tuner.rows.values import LARGEST_PHASE, LONGEST_TEXT, Expected, checked, game_of, outcome_of, own_games, phases_from, refuse
 
 MATRIX = ("data", "indices", "indptr", "shape")
-FIELDS = ("result", "phase", "game", "rest", "scale", "eval", "score", "fen")
-TEXTS = ("fen", "game", "result")  # fields that may hold texts
+FIELDS = ("result", "phase", "game", "opening", "rest", "scale", "eval", "score", "fen")
+TEXTS = ("fen", "game", "opening", "result")  # fields that may hold texts
 LARGEST_HEADER = 1 << 14
 MOST_ROWS = 1 << 15  # of a batch
 MOST_NONZEROS = 1 << 21  # of a batch, unless one row has more
@@ -183,15 +183,19 @@ def _batch(done: int, parts: tuple, expected: Expected, where: Callable[[int], s
     def numbers(name: str, default: float) -> np.ndarray:
         return fields[name].astype(np.float32) if name in fields else np.full(n, default, np.float32)
 
-    game = fields.get("game")
-    if game is None:
-        games = own_games(done, n)
-    elif game.dtype.kind in "SU":
-        games = _each(game, game_of, np.uint64, "game", where)
-    elif game.dtype.kind == "f":
-        raise InputError(f"{where(0)}: game is a number with a fraction; expected whole numbers or texts; convert it with astype")
-    else:
-        games = game.astype(np.int64 if game.dtype.kind == "i" else np.uint64).view(np.uint64)
+    def identities(name: str, missing: np.ndarray) -> np.ndarray:
+        values = fields.get(name)
+        if values is None:
+            return missing
+        if values.dtype.kind in "SU":
+            return _each(values, game_of, np.uint64, name, where)
+        if values.dtype.kind == "f":
+            raise InputError(f"{where(0)}: {name} is a number with a fraction; expected whole numbers or texts; convert it with "
+                             "astype")
+        return values.astype(np.int64 if values.dtype.kind == "i" else np.uint64).view(np.uint64)
+
+    games = identities("game", own_games(done, n))
+    opening = identities("opening", games) if "opening" in fields else None
     result = fields.get("result")
     if result is None:
         outcome = np.full(n, np.nan, np.float32)
@@ -204,7 +208,8 @@ def _batch(done: int, parts: tuple, expected: Expected, where: Callable[[int], s
     text = None if "fen" not in fields else [_text(value) for value in fields["fen"].tolist()]
     most = expected.layout.size  # larger numbers of columns become the first that the layout lacks
     return RowBatch(index.clip(-1, most).astype(np.int32), count.astype(np.float32), row, phase.astype(np.int64), outcome,
-                    numbers("rest", 0), numbers("scale", 1), numbers("eval", np.nan), numbers("score", np.nan), games, text)
+                    numbers("rest", 0), numbers("scale", 1), numbers("eval", np.nan), numbers("score", np.nan), games, text,
+                    opening)
 
 
 def read(source: str, expected: Expected, note: Callable[[str], None]) -> Iterator[RowBatch]:

@@ -29,6 +29,7 @@ from tuner.rows.svmlight_parser import (
     FAULT,
     FINE,
     HAS_GAME,
+    HAS_OPENING,
     HAS_PHASE,
     KEYS,
     LARGEST_INDEX,
@@ -73,10 +74,11 @@ class _Parser:
         while begin < len(text):
             index, count = np.empty(len(block) // 4 + 1, np.int32), np.empty(len(block) // 4 + 1, np.float32)
             row, phase = np.zeros(most + 1, np.int64), np.empty(most, np.int64)
-            outcome, game, given = np.empty(most), np.empty(most, np.uint64), np.empty(most, np.uint8)
+            outcome, given = np.empty(most), np.empty(most, np.uint8)
+            game, opening = np.empty((2, most), np.uint64)
             comment, extra, line = np.empty((most, 2), np.int64), np.empty((most, 4), np.float32), np.empty(most, np.int64)
-            parse_svmlight(text, begin, self.state, self.columns, index, count, row, phase, outcome, game, given, comment, extra,
-                           line)
+            parse_svmlight(text, begin, self.state, self.columns, index, count, row, phase, outcome, game, opening, given,
+                           comment, extra, line)
             if self.state[FAULT] != FINE:
                 self._fault(block)
             n, nonzeros, begin = int(self.state[ROWS]), int(self.state[NONZEROS]), int(self.state[USED])
@@ -84,13 +86,15 @@ class _Parser:
                 continue
             self.phase_seen = self.phase_seen or bool((given[:n] & HAS_PHASE).any())
             game = np.where(given[:n] & HAS_GAME, game[:n], own_games(self.rows, n))
+            has_opening = (given[:n] & HAS_OPENING) > 0
             self.rows += n
             places = comment[:n]
             texts = ([block[i:end].decode("utf-8", "replace") for i, end in places.tolist()]
                      if (places[:, 1] > places[:, 0]).any() else None)
             rest, scale, evaluation, score = np.ascontiguousarray(extra[:n].T)
             yield RowBatch(index[:nonzeros].copy(), count[:nonzeros].copy(), row[:n + 1], phase[:n],
-                           outcome[:n].astype(np.float32), rest, scale, evaluation, score, game, texts), line[:n]
+                           outcome[:n].astype(np.float32), rest, scale, evaluation, score, game, texts,
+                           np.where(has_opening, opening[:n], game) if has_opening.any() else None), line[:n]
 
     def _fault(self, block: bytes) -> NoReturn:
         at, where = int(self.state[AT]), f"{self.source}: line {self.state[LINE]}"

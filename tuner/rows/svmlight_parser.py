@@ -1,6 +1,6 @@
 """Parse lines of svmlight: a share of the first player, the game, and pairs of column and count; compiled.
 
-    1.0 qid:12 0:24 17:1 41:-2 # FEN; rest=12.5 scale=0.5 eval=31 score=28
+    1.0 qid:12 0:24 17:1 41:-2 # FEN; rest=12.5 scale=0.5 eval=31 score=28 opening=7
 """
 
 from __future__ import annotations
@@ -16,10 +16,11 @@ COLON, HASH, SEMICOLON, EQUALS, NEWLINE, RETURN, SPACE = (ord(letter) for letter
 USED, LINE, FAULT, AT, ROWS, NONZEROS = range(END + 1, 7)
 (FINE, BAD_LABEL, BAD_SHARE, BAD_GAME, BAD_PAIR, NOT_ASCENDING, TOO_LARGE, BAD_VALUE, BAD_PHASE, BAD_KEY,
  BAD_LINE_END) = range(11)
-HAS_GAME, HAS_PHASE = 1, 2  # bits of `given`
+HAS_GAME, HAS_PHASE, HAS_OPENING = 1, 2, 4  # bits of `given`
 LARGEST_INDEX = 1 << 30
-KEYS = ("rest", "scale", "eval", "score")
-_R, _S, _E, _C, _V, _T, _O, _A, _L, _Q, _I, _D = (ord(letter) for letter in "rsecvtoalqid")
+KEYS = ("rest", "scale", "eval", "score", "opening")
+OPENING = KEYS.index("opening")
+_R, _S, _E, _C, _V, _T, _O, _A, _L, _Q, _I, _D, _P, _N, _G = (ord(letter) for letter in "rsecvtoalqidpng")
 
 
 def _array(kind, dimensions=1):
@@ -52,12 +53,38 @@ def _key_at(text, i, end):
         return 2
     if size == 5 and text[i] == _S and text[i + 1] == _C and text[i + 2] == _O and text[i + 3] == _R and text[i + 4] == _E:
         return 3
+    if (size == 7 and text[i] == _O and text[i + 1] == _P and text[i + 2] == _E and text[i + 3] == _N and text[i + 4] == _I
+            and text[i + 5] == _N and text[i + 6] == _G):
+        return OPENING
     return -1
 
 
+@inner(types.boolean(bytes_type, types.int64, types.int64, state_type, types.int64, _array(types.uint64)))
+def _identity(text, k, end, state, n, found):
+    """Parse a whole number of 64 bits at k into found[n]; False for others. state[END] becomes the index after it."""
+    negative = k < end and text[k] == MINUS
+    if negative:
+        k += 1
+    value, digits = np.uint64(0), 0
+    while k < end and ZERO <= text[k] <= NINE:
+        digit = np.uint64(np.int64(text[k]) - ZERO)
+        if value > np.uint64(1844674407370955161) or (value == np.uint64(1844674407370955161) and digit > np.uint64(5)):
+            return False
+        value = value * np.uint64(10) + digit
+        digits += 1
+        k += 1
+    if digits == 0 or not _ends_word(text, k, end) or (negative and value > np.uint64(1 << 63)):
+        return False
+    if negative and value > np.uint64(0):
+        value = ~(value - np.uint64(1))
+    found[n] = value
+    state[END] = k
+    return True
+
+
 @inner(types.int64(bytes_type, types.int64, types.int64, state_type, types.int64, _array(types.int64, 2),
-                   _array(types.float32, 2)))
-def _comment(text, i, end, state, n, comment, extra):
+                   _array(types.float32, 2), _array(types.uint64), _array(types.uint8)))
+def _comment(text, i, end, state, n, comment, extra, opening, given):
     """Parse `text; key=value ...` in text[i:end]: the range of the text, and the values; returns a fault."""
     while end > i and text[end - 1] <= SPACE:
         end -= 1
@@ -77,6 +104,12 @@ def _comment(text, i, end, state, n, comment, extra):
             state[AT] = k
             if key < 0 or equals == end or text[equals] != EQUALS:
                 return BAD_KEY
+            if key == OPENING:
+                if not _identity(text, equals + 1, end, state, n, opening):
+                    return BAD_KEY
+                given[n] |= np.uint8(HAS_OPENING)
+                k = skip_blanks(text, state[END], end)
+                continue
             value = decimal(text, equals + 1, end, state)
             if state[END] == equals + 1 or not _ends_word(text, state[END], end):
                 return BAD_KEY
@@ -100,25 +133,9 @@ def _game(text, i, end, state, n, game, given):
     if not (i + 4 < end and text[i] == _Q and text[i + 1] == _I and text[i + 2] == _D and text[i + 3] == COLON):
         return FINE
     state[AT] = i
-    k = i + 4
-    negative = text[k] == MINUS
-    if negative:
-        k += 1
-    value, digits = np.uint64(0), 0
-    while k < end and ZERO <= text[k] <= NINE:
-        digit = np.uint64(np.int64(text[k]) - ZERO)
-        if value > np.uint64(1844674407370955161) or (value == np.uint64(1844674407370955161) and digit > np.uint64(5)):
-            return BAD_GAME
-        value = value * np.uint64(10) + digit
-        digits += 1
-        k += 1
-    if digits == 0 or not _ends_word(text, k, end) or (negative and value > np.uint64(1 << 63)):
+    if not _identity(text, i + 4, end, state, n, game):
         return BAD_GAME
-    if negative and value > np.uint64(0):
-        value = ~(value - np.uint64(1))
-    game[n] = value
     given[n] |= np.uint8(HAS_GAME)
-    state[END] = k
     return FINE
 
 
@@ -176,14 +193,14 @@ def _pairs(text, i, end, state, n, columns, index, count, phase, given):
 
 @entry(types.void(bytes_type, types.int64, state_type, types.int64, _array(types.int32), _array(types.float32),
                   _array(types.int64),
-                  _array(types.int64), _array(types.float64), _array(types.uint64), _array(types.uint8), _array(types.int64, 2),
-                  _array(types.float32, 2), _array(types.int64)))
-def parse_svmlight(text, begin, state, columns, index, count, row, phase, outcome, game, given, comment, extra, line):
+                  _array(types.int64), _array(types.float64), _array(types.uint64), _array(types.uint64), _array(types.uint8),
+                  _array(types.int64, 2), _array(types.float32, 2), _array(types.int64)))
+def parse_svmlight(text, begin, state, columns, index, count, row, phase, outcome, game, opening, given, comment, extra, line):
     """Parse whole lines of text[begin:] until the arrays are full, the text ends, or a line has a fault.
 
     `index` and `count` must have room for len(text) / 4 + 1 pairs, the other arrays are of the most rows. `outcome` is in
-    [-1, 1], `comment` (n, 2) the range of the position's text, `extra` (n, 4) the numbers of KEYS, `line` the number of the
-    line. `columns` is the largest column that may occur. The state says what was used and found.
+    [-1, 1], `comment` (n, 2) the range of the position's text, `extra` (n, 4) the numbers of KEYS but the opening, `line` the
+    number of the line. `columns` is the largest column that may occur. The state says what was used and found.
     """
     end, n, i = len(text), 0, begin
     state[FAULT], state[NONZEROS] = FINE, 0
@@ -211,7 +228,7 @@ def parse_svmlight(text, begin, state, columns, index, count, row, phase, outcom
         if fault == FINE:
             fault = _pairs(text, state[END], stop, state, n, columns, index, count, phase, given)
         if fault == FINE and state[END] < stop:
-            fault = _comment(text, state[END] + 1, stop, state, n, comment, extra)
+            fault = _comment(text, state[END] + 1, stop, state, n, comment, extra, opening, given)
         if fault != FINE:
             state[FAULT] = fault
             break

@@ -25,7 +25,7 @@ from tuner.rows.values import (
 )
 
 NUMBERS = ("eval", "score", "phase", "rest", "scale")
-TEXTS = ("fen", "game", "result")
+TEXTS = ("fen", "game", "opening", "result")
 CELLS = 1 << 22  # of a batch
 FEWEST_ROWS, MOST_ROWS = 64, 1 << 15  # of a batch
 
@@ -88,11 +88,16 @@ class Header:
             found = _converted([0 if _missing(value) else value for value in values], game_of, "game", EXPECTED_GAME, where)
             own = np.fromiter((_missing(value) for value in values), np.bool_, n)
             game = np.where(own, game, found)
+        opening = None
+        if "opening" in self.fields:
+            values = column(self.fields["opening"])
+            found = _converted([0 if _missing(value) else value for value in values], game_of, "opening", EXPECTED_GAME, where)
+            opening = np.where(np.fromiter((_missing(value) for value in values), np.bool_, n), game, found)
         text = None
         if "fen" in self.fields:
             text = ["" if value is None else str(value).strip() for value in column(self.fields["fen"])]
         batch = RowBatch(index.astype(np.int32), dense[nonzero], row, phase, outcome, numbers("rest", 0), numbers("scale", 1),
-                         numbers("eval", np.nan), numbers("score", np.nan), game, text)
+                         numbers("eval", np.nan), numbers("score", np.nan), game, text, opening)
         return checked(batch, self.expected, where)
 
 
@@ -109,7 +114,7 @@ def _converted(values: Sequence[object], of: Any, name: str, expected: str, wher
             known[value] = found = of("" if value is None else value)
             if found is None:
                 raise InputError(f"{where(row)}: {name} is {shown(value)}; {expected}; correct it")
-    return np.fromiter((known[value] for value in values), np.uint64 if name == "game" else np.float64, len(values))
+    return np.fromiter((known[value] for value in values), np.uint64 if name in ("game", "opening") else np.float64, len(values))
 
 
 def found_in(names: Sequence[str], phases: int | None, rows: int, where: str) -> Found:

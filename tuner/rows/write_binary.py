@@ -75,7 +75,7 @@ def write_npz(path: Path, batches: Iterable[RowBatch], expected: Expected) -> in
     with replaced(path) as temporary, ExitStack() as stack:
         folder = temporary.parent
         kinds = {"data": np.float32, "indices": np.int32, "indptr": np.int64, "result": np.float64, "phase": np.int32,
-                 "game": np.uint64, **dict.fromkeys(OPTIONAL, np.float32)}
+                 "game": np.uint64, "opening": np.uint64, **dict.fromkeys(OPTIONAL, np.float32)}
         arrays = {name: _Array(stack, folder, kind) for name, kind in kinds.items()}
         texts, used = _Texts(stack, folder), set()
         arrays["indptr"].append(np.zeros(1))
@@ -90,11 +90,14 @@ def write_npz(path: Path, batches: Iterable[RowBatch], expected: Expected) -> in
                 arrays[name].append(values)
                 if not ((values == usual) | (np.isnan(values) & np.isnan(usual))).all():
                     used.add(name)
+            arrays["opening"].append(batch.openings)
+            if not (batch.openings == batch.game).all():
+                used.add("opening")
             texts.append(batch.text or [""] * len(batch.phase))
             n += len(batch.phase)
         with zipfile.ZipFile(temporary, "w", zipfile.ZIP_STORED, allowZip64=True) as archive:
             for name, array in arrays.items():
-                if name not in OPTIONAL and (name != "phase" or expected.stages > 1) or name in used:
+                if name not in (*OPTIONAL, "opening") and (name != "phase" or expected.stages > 1) or name in used:
                     array.into(archive, name)
             if texts.widest:
                 texts.into(archive, "fen")
@@ -112,7 +115,7 @@ def write_parquet(path: Path, batches: Iterable[RowBatch], expected: Expected) -
     import pyarrow.parquet
 
     names = columns_of(expected)
-    own = {"fen": pa.string(), "game": pa.uint64(), "phase": pa.int32(), "result": pa.float64()}
+    own = {"fen": pa.string(), "game": pa.uint64(), "opening": pa.uint64(), "phase": pa.int32(), "result": pa.float64()}
     schema = pa.schema([(name, own.get(name, pa.float32())) for name in names])
     n = 0
     with replaced(path) as temporary, open(temporary, "wb") as stream, pyarrow.parquet.ParquetWriter(stream, schema) as writer:
@@ -127,7 +130,8 @@ def _columns(pa: Any, batch: RowBatch, expected: Expected, names: list[str]) -> 
     rows = len(batch.phase)
     dense = np.zeros((expected.layout.size, rows), np.float32)
     dense[batch.index, np.repeat(np.arange(rows), np.diff(batch.row))] = batch.count
-    values = {"fen": batch.text or [""] * rows, "game": batch.game, "result": (batch.outcome.astype(np.float64) + 1) / 2,
+    values = {"fen": batch.text or [""] * rows, "game": batch.game, "opening": batch.openings,
+              "result": (batch.outcome.astype(np.float64) + 1) / 2,
               "eval": batch.evaluation, "score": batch.score, "phase": batch.phase.astype(np.int32), "rest": batch.rest,
               "scale": batch.scale}
     fields = names[:len(names) - len(dense)]

@@ -41,7 +41,8 @@ def _fields(batch: RowBatch) -> list[tuple[str, list[str], np.ndarray]]:
     """Return name, text and presence of the optional numbers of each row."""
     return [("rest", texts_of(batch.rest), batch.rest != 0), ("scale", texts_of(batch.scale), batch.scale != 1),
             ("eval", texts_of(batch.evaluation), ~np.isnan(batch.evaluation)),
-            ("score", texts_of(batch.score), ~np.isnan(batch.score))]
+            ("score", texts_of(batch.score), ~np.isnan(batch.score)),
+            ("opening", texts_of(batch.openings), batch.openings != batch.game)]
 
 
 def write_svmlight(path: Path, batches: Iterable[RowBatch], expected: Expected) -> int:

@@ -50,11 +50,12 @@ def random_rows(seed: int, n: int, layout: Layout = SMALL) -> RowBatch:
     outcome[random.random(n) < 0.1] = np.nan
     score[random.random(n) < 0.2], score[random.random(n) < 0.1], score[random.random(n) < 0.1] = np.nan, np.inf, -np.inf
     evaluation = np.where(random.random(n) < 0.1, np.nan, random.normal(0, 300, n))
+    game = np.sort(random.integers(0, 1 << 64, n // 5 + 1, dtype=np.uint64).repeat(5)[:n])
     return batch_of(dense, phase=random.integers(0, PHASES + 1, n), outcome=outcome.astype(np.float32),
                     rest=(random.normal(0, 30, n) * (random.random(n) < 0.7)).astype(np.float32),
                     scale=random.choice([1, 1, 0.5, 0.1], n).astype(np.float32), evaluation=evaluation.astype(np.float32),
                     score=score.astype(np.float32),
-                    game=np.sort(random.integers(0, 1 << 64, n // 5 + 1, dtype=np.uint64).repeat(5)[:n]),
+                    game=game, opening=np.where(game % 3 == 0, game, game // np.uint64(7)),
                     text=["" if i % 5 == 0 else f'8/8 {"wb"[i % 2]} - ' + ('"é, 1"; c=1' if i % 7 == 0 else str(i))
                           for i in range(n)])
 
@@ -63,10 +64,11 @@ def joined(batches: list[RowBatch]) -> RowBatch:
     """Return batches as one."""
     ends = np.cumsum([0, *(len(batch.index) for batch in batches)])
     fields = {name: np.concatenate([getattr(batch, name) for batch in batches]) for name in RowBatch._fields
-              if name not in ("row", "text")}
+              if name not in ("row", "text", "opening")}
     texts = [batch.text or [""] * len(batch.phase) for batch in batches]
     rows = [batch.row[1:] + end for batch, end in zip(batches, ends, strict=False)]
-    return RowBatch(**fields, row=np.concatenate([[0], *rows]), text=sum(texts, []))
+    return RowBatch(**fields, row=np.concatenate([[0], *rows]), text=sum(texts, []),
+                    opening=np.concatenate([batch.openings for batch in batches]))
 
 
 @dataclass
