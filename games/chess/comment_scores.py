@@ -105,7 +105,11 @@ def read_comment(text, i, end, ply, black, game, scores):
                     note_score(game, scores, ply - 1, score if black else -score)
                 return
     k = i
-    while k < end:
+    while True:
+        while k < end and text[k] != BRACKET_BYTE and text[k] != _W:
+            k += 1
+        if k == end:
+            return
         if text[k] == BRACKET_BYTE and k + 7 < end and packed(text, k + 1, k + 6) == EVAL and _blank_at(text, k + 6, end):
             k += 7
             while _blank_at(text, k, end):

@@ -43,7 +43,7 @@ def read_lines(text, final, positions, outcomes, scores, games, fault, place, nu
     number); codes of faults to `fault`, with their `place` (byte) and line `number`. `counts` holds the numbers of positions,
     faults, lines, undecided lines, lines before this text, and lines with a position; then the result column, 1 while the header
     line is still to come, and the score column.
-    `name` (2,) is scratch space for the place of an id.
+    `name` (3,) is scratch space for the places of an id and of a score.
     """
     i, n, bad, c = 0, 0, 0, contexts[0]
     end = len(text)
@@ -68,7 +68,7 @@ def read_lines(text, final, positions, outcomes, scores, games, fault, place, nu
             bad += 1
             continue
         counts[5] += 1
-        name[0] = 0
+        name[0], name[2] = 0, 0
         outcome = outcome_of(text, found, stop, counts[6], name)
         if outcome == UNKNOWN or outcome == AMBIGUOUS:
             fault[bad] = faults.EPD_RESULT if outcome == UNKNOWN else faults.EPD_AMBIGUOUS
@@ -81,7 +81,7 @@ def read_lines(text, final, positions, outcomes, scores, games, fault, place, nu
             kept = take(kind, c, positions, n)
             if kept > n:
                 outcomes[n] = outcome
-                scores[n] = score_of(text, found, stop, counts[8], black)
+                scores[n] = score_of(text, found, stop, name[2], counts[8], black)
                 games[n] = hash_of(text, name[0], name[1]) if name[0] else mix(np.uint64(counts[2] + counts[4]))
                 n = kept
     counts[0], counts[1] = n, bad
@@ -96,7 +96,7 @@ def read(source: str | Path, stream: Iterator[bytes], options: ReadOptions, repo
     """
     positions, outcomes, scores = np.empty((ROOM, WORDS), np.uint64), *np.empty((2, ROOM), np.float32)
     games, fault, place, number = np.empty(ROOM, np.uint64), *np.empty((3, ROOM), np.int64)
-    counts, name, memory = np.zeros(9, np.int64), np.zeros(2, np.int64), Context(SEARCH.dtype, *(options.evaluation or ()))
+    counts, name, memory = np.zeros(9, np.int64), np.zeros(3, np.int64), Context(SEARCH.dtype, *(options.evaluation or ()))
     text_read, lines = np.zeros(0, np.uint8), 0
     kind = KINDS[options.positions]
     if kind != ALL and options.evaluation is None:

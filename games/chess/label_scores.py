@@ -74,11 +74,12 @@ def _of_operations(text, i, stop):
     return score
 
 
-@inner(types.float64(bytes_type, types.int64, types.int64, types.int64, types.boolean))
-def score_of(text, i, stop, column, black):
+@inner(types.float64(bytes_type, types.int64, types.int64, types.int64, types.int64, types.boolean))
+def score_of(text, i, stop, operation, column, black):
     """Return the score in the rest of a line after its position, centipawns for White; NaN if there is none.
 
-    `column` is the score column named by the header, 0 without one; `black` is to move.
+    `operation` is the place of the first operation `ce` or `dm`, 0 if there is none; `column` is the score column named by the
+    header, 0 without one; `black` is to move.
     """
     i = skip_blanks(text, i, stop)
     if i < stop and text[i] == BAR:
@@ -92,5 +93,7 @@ def score_of(text, i, stop, column, black):
                 return decided(_whole(text, i + 1, end))
             number, i = number + 1, end
         return np.nan
-    score = _of_operations(text, i, stop)
+    if not operation:
+        return np.nan
+    score = _of_operations(text, operation, stop)
     return -score if black else score

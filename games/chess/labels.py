@@ -18,7 +18,7 @@ from games.chess.unit import inner
 from games.hashset import FACTOR, mix
 
 QUOTE, OPEN, CLOSE, SPACE, SEMICOLON, DOT, ZERO, BAR, COMMA, MINUS, PLUS = (ord(letter) for letter in '"[] ;.0|,-+')
-_B, _C, _D, _I, _W, _9 = (ord(letter) for letter in "bcdiw9")
+_B, _C, _D, _E, _I, _M, _W, _9 = (ord(letter) for letter in "bcdeimw9")
 UNKNOWN = 9.0  # no result found
 OPEN_GAME = 8.0  # undecided, *
 AMBIGUOUS = 7.0  # several results, or a number that may be a score
@@ -164,7 +164,8 @@ def _names_id(text, begin, i):
 
 @inner(types.float64(bytes_type, types.int64, types.int64, row_type))
 def _of_words(text, k, stop, name):
-    """Parse quoted, bracketed and bare results in text[k:stop]; the place of the `id` goes to `name`.
+    """Parse quoted, bracketed and bare results in text[k:stop]; the places of the `id` and of the first `ce` or `dm` go to
+    `name`.
 
     The operand of c9, brackets and bare words must agree; operands of other opcodes count only without those.
     """
@@ -210,6 +211,9 @@ def _of_words(text, k, stop, name):
                 stated = _both(stated, _winner(text, k, find(text, k, stop, SEMICOLON)))
             opcode = True
             c9 = close - k == 2 and letter == _C and text[k + 1] == _9
+            if close - k == 2 and name[2] == 0 and (
+                    (letter == _C and text[k + 1] == _E) or (letter == _D and text[k + 1] == _M)):
+                name[2] = k
         first = False
         k = close
     if decimal and whole:
@@ -221,7 +225,8 @@ def _of_words(text, k, stop, name):
 def outcome_of(text, i, stop, column, name):
     """Parse the rest of a line after its position: outcome in [-1, 1], OPEN_GAME, UNKNOWN or AMBIGUOUS.
 
-    `column` is the result column named by the header, 0 without a header. Start and end of an `id` go to `name` (2,) int64.
+    `column` is the result column named by the header, 0 without a header. Start and end of an `id`, and the start of the
+    first operation `ce` or `dm`, go to `name` (3,) int64.
     """
     i = skip_blanks(text, i, stop)
     if i < stop and text[i] == BAR:
