@@ -167,7 +167,7 @@ LINES = {
         ('{"phase":3,"counts":{"queen":"1"}}', "the count of queen is 1; expected a number"),
         ('{"phase":3,"counts":{"queen":1' + "0" * 400 + "}}", "the count of material.queen is inf"),
         ('{"phase":3,"counts":{"squares.pawn":[1]}}', "'squares.pawn' is not a number of the parameter file; did you mean"),
-        ('{"phase":3,"counts":{},"evaluation":3}', "the key 'evaluation'; expected fen, game, result, eval"),
+        ('{"phase":3,"counts":{},"evaluation":3}', "the key 'evaluation'; expected fen, game, opening, result, eval"),
         ('{"phase":3,"counts":{},"eval":"x"}', "eval is x; expected a number"),
         ('{"phase":3,"counts":{},"eval":NaN}', "eval is NaN"),
         ('{"phase":3,"counts":{},"result":"2-0"}', "result is 2-0; expected the first player's share"),
@@ -315,8 +315,7 @@ def test_scikit_learn_reads_what_we_write_and_we_what_it_writes(tmp_path):
     other = str(tmp_path / "other.svm")
     datasets.dump_svmlight_file(matrix, label, other, zero_based=True, query_id=game, comment="by another program")
     same(read(other), rows._replace(text=[""] * 60, rest=0 * rows.rest, scale=0 * rows.scale + 1,
-                                    evaluation=rows.evaluation * np.nan,
-                                    score=rows.score * np.nan))
+                                    evaluation=rows.evaluation * np.nan, score=rows.score * np.nan, opening=rows.game))
 
 
 def matrix_of(rows: RowBatch) -> np.ndarray:
@@ -329,8 +328,8 @@ def test_pyarrow_reads_the_parquet_that_we_write(tmp_path):
     parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed")
     rows = random_rows(10, 60)
     table = parquet.read_table(write(tmp_path, "parquet", rows))
-    assert table.column_names[:8] == ["fen", "game", "result", "eval", "score", "phase", "rest", "scale"]
-    assert table.column_names[8:] == SMALL.labels()
+    assert table.column_names[:9] == ["fen", "game", "opening", "result", "eval", "score", "phase", "rest", "scale"]
+    assert table.column_names[9:] == SMALL.labels()
     assert np.array_equal(np.stack([table[name].to_numpy() for name in SMALL.labels()], axis=1), matrix_of(rows))
     assert table["game"].to_pylist() == rows.game.tolist()
 
