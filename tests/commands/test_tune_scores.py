@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
-import types
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +15,7 @@ from tests.commands.support import done, tuner
 from tests.games.support import random_boards
 from tuner.engine.loading import load_engine, load_parameters
 from tuner.parameters.writer import write_parameters
+from tuner.tuning import score_targets
 
 UNIT = 2.5  # of the recorded scores: as many make a centipawn of ours
 BOARDS = [board.copy() for board in random_boards(31, 60, 60) if not board.is_check()][::3]
@@ -141,9 +140,7 @@ class FakeTeacher:
 @pytest.fixture
 def fake(monkeypatch):
     FakeTeacher.asked.clear()
-    monkeypatch.setitem(sys.modules, "tuner.ingest.teacher", types.SimpleNamespace(Teacher=FakeTeacher))
-    if "games.evaluators" not in sys.modules:
-        monkeypatch.setitem(sys.modules, "games.evaluators", types.SimpleNamespace(SearchLimits=types.SimpleNamespace))
+    monkeypatch.setattr(score_targets, "Teacher", FakeTeacher)
     return FakeTeacher
 
 
@@ -178,11 +175,22 @@ def test_mistakes_are_reported_in_one_line(recorded, tmp_path, arguments, wanted
     assert not (tmp_path / "out.yaml").exists()
 
 
+def test_a_dataset_keeps_the_scores_of_its_games(recorded, detuned, tmp_path):
+    common = ("--targets", "scores", "--prior", "none", "--only", "material.*", "--held-out", 0)
+    done("dataset", recorded, "-o", tmp_path / "games.ds")
+    done("dataset", "merge", tmp_path / "games.ds", "-o", tmp_path / "merged.ds")
+    for name in ("games.ds", "merged.ds"):
+        done("tune", detuned, tmp_path / name, *common, "-o", tmp_path / "a.yaml")
+        done("tune", detuned, recorded, *common, "-o", tmp_path / "b.yaml")
+        one, other = (load_parameters(str(tmp_path / name)) for name in ("a.yaml", "b.yaml"))
+        assert np.abs(one.weights - other.weights).max() < 1e-9
+
+
 def test_files_without_scores_are_refused(small_pgn, small_dataset, tmp_path):
     ran = tuner("tune", "classic", small_pgn, "--targets", "scores", "-o", tmp_path / "out.yaml")
     assert ran.status == 2 and "positions has a score; expected PGN comments such as {+0.31/6}" in ran.err.splitlines()[-1]
     ran = tuner("tune", "classic", small_dataset.path, "--targets", "scores", "-o", tmp_path / "out.yaml")
-    assert ran.status == 2 and "this dataset holds no scores; name the games" in ran.err.splitlines()[-1]
+    assert ran.status == 2 and "small.ds: has no scores; learn from results with --method" in ran.err.splitlines()[-1]
 
 
 def test_scores_of_the_wrong_view_are_refused(tmp_path):

@@ -55,8 +55,7 @@ def _sources(datasets: Sequence[Dataset]) -> list[dict]:
 def copy_games(sources: Iterable[tuple[Dataset, np.ndarray]], target: Path, manifest: dict) -> None:
     """Write the chosen games (indices, ascending) of datasets of one layout as a new dataset."""
     chosen = list(sources)
-    plain = not any(data.counted_elsewhere for data, _ in chosen)
-    with DatasetWriter(target) if plain else WideWriter(target) as writer:
+    with writer_for((data for data, _ in chosen), target) as writer:
         for data, games in chosen:
             for run in np.split(games, np.flatnonzero(np.diff(games) != 1) + 1):
                 if len(run):
@@ -69,12 +68,25 @@ def _copy_run(writer: DatasetWriter, data: Dataset, begin: int, end: int, most: 
     writer.add_games(first - first[0] + writer.positions, data.game[begin:end], data.opening[begin:end])
     for a in range(int(first[0]), int(data.first[end]), most):
         b = min(a + most, int(data.first[end]))
-        rows = data.rows(a, b)
-        if not isinstance(writer, WideWriter):
-            writer.add_positions(rows)
-            continue
-        steps, scale = data.phase_scale[rows.phase].T
-        unknown = np.full(b - a, np.nan, np.float32)
-        evaluation, score = (array[a:b] if len(array) else unknown for array in (data.evaluation, data.score))
-        writer.add_rows(rows._replace(phase=steps, rest=rows.rest if len(rows.rest) else None), scale, evaluation, score,
-                        data.texts(np.arange(a, b)))
+        copy_positions(writer, data, a, b)
+
+
+def writer_for(datasets: Iterable[Dataset], target: Path) -> DatasetWriter:
+    """Return a writer of positions of these datasets."""
+    return WideWriter(target) if any(data.counted_elsewhere for data in datasets) else DatasetWriter(target)
+
+
+def copy_positions(writer: DatasetWriter, data: Dataset, begin: int, end: int, keep: np.ndarray | None = None) -> None:
+    """Append positions begin to end of a dataset, or those of them that `keep` (n,) bool marks."""
+    rows = data.rows(begin, end)
+    chosen = np.arange(begin, end) if keep is None else begin + np.flatnonzero(keep)
+    if keep is not None:
+        rows = rows.only(keep)
+    if not isinstance(writer, WideWriter):
+        writer.add_positions(rows)
+        return
+    steps, scale = data.phase_scale[rows.phase].T
+    unknown = np.full(len(chosen), np.nan, np.float32)
+    evaluation, score = (array[chosen] if len(array) else unknown for array in (data.evaluation, data.score))
+    writer.add_rows(rows._replace(phase=steps, rest=rows.rest if len(rows.rest) else None), scale, evaluation, score,
+                    data.texts(chosen))

@@ -25,6 +25,14 @@ class Rows(NamedTuple):
         """The position (nonzeros,) of each nonzero."""
         return np.repeat(np.arange(len(self.phase)), np.diff(self.row))
 
+    def only(self, keep: np.ndarray) -> Rows:
+        """Return the rows that `keep` (n,) bool marks."""
+        lengths = np.diff(self.row)
+        nonzeros = np.repeat(keep, lengths)
+        parts = {name: None if array is None else array[keep] if len(array) else array
+                 for name, array in zip(self._fields[3:], self[3:], strict=True)}
+        return Rows(self.index[nonzeros], self.count[nonzeros], np.concatenate([[0], np.cumsum(lengths[keep])]), **parts)
+
     def matrix(self, columns: int) -> Any:
         """Return the rows (n, columns) as a SciPy CSR array of float64."""
         from scipy.sparse import csr_array

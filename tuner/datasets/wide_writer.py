@@ -27,12 +27,11 @@ class WideWriter(DatasetWriter):
         super().__init__(target, {**ARRAYS, **WIDE, **OPTIONAL})
         self._codes: dict[tuple[int, float], int] = {}
         self._narrow, self._text_bytes = True, 0
-        self._informed: set[str] = set()  # optional arrays with information
 
     def add_rows(self, rows: Rows, scale: np.ndarray, evaluation: np.ndarray, score: np.ndarray,
                  text: Sequence[str] | None) -> None:
         """Append positions, whose arrays are those of `tuner.rows.batch.RowBatch`. InputError for too many different scales."""
-        n, arrays = len(rows.phase), self._arrays
+        n = len(rows.phase)
         pairs = np.stack([rows.phase.astype(np.float64), scale.astype(np.float64)], axis=1)
         kinds, of = np.unique(pairs, axis=0, return_inverse=True)
         codes = [self._codes.setdefault((int(step), factor), len(self._codes)) for step, factor in kinds.tolist()]
@@ -41,29 +40,18 @@ class WideWriter(DatasetWriter):
         small = rows.count.astype(np.int8)
         self._narrow &= bool((rows.count == small).all())
         self.add_positions(rows._replace(phase=np.array(codes, np.uint16)[of.ravel()]))
-        for name, values, nothing in (("evaluation", evaluation, np.isnan), ("score", score, np.isnan)):
-            arrays[name].append(values)
-            if not nothing(values).all():
-                self._informed.add(name)
+        for name, values in (("evaluation", evaluation), ("score", score)):
+            self.add_optional(name, values, not np.isnan(values).all())
         rest = np.zeros(n, np.float32) if rows.rest is None else rows.rest
-        arrays["rest"].append(rest)
-        if rest.any():
-            self._informed.add("rest")
+        self.add_optional("rest", rest, bool(rest.any()))
         texts = [some.encode("utf-8", "replace") for some in text] if text is not None else [b""] * n
-        arrays["text"].append(np.frombuffer(b"".join(texts), np.uint8))
         ends = self._text_bytes + np.cumsum([len(some) for some in texts], dtype=np.int64)
-        arrays["text_end"].append(ends)
-        if len(ends):
-            self._text_bytes = int(ends[-1])
-        if self._text_bytes:
-            self._informed |= {"text", "text_end"}
+        self._text_bytes = int(ends[-1]) if n else self._text_bytes
+        self.add_optional("text", np.frombuffer(b"".join(texts), np.uint8), self._text_bytes > 0)
+        self.add_optional("text_end", ends, self._text_bytes > 0)
 
     def finish(self, manifest: dict) -> None:
         """Close the files and rename the folder to the target, replacing an older dataset."""
-        for name in OPTIONAL:
-            if name not in self._informed:
-                self._arrays.pop(name).abandon()
-                (self._folder / f"{name}.npy").unlink()
         pairs = sorted(self._codes)
         plain = all(factor == 1 for _, factor in pairs)
         new = {pair: pair[0] if plain else place for place, pair in enumerate(pairs)}

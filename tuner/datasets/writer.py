@@ -28,6 +28,7 @@ class DatasetWriter:
         self.target, self._kinds = Path(target), kinds
         self._folder = self.target.with_name(f".{self.target.name}.{os.getpid()}.tmp")
         self._finished = False
+        self._informed: set[str] = set()  # optional arrays with information
 
     def __enter__(self) -> DatasetWriter:
         require_replaceable(self.target)  # before writing anything
@@ -61,6 +62,12 @@ class DatasetWriter:
         arrays["weight"].append(np.ones(len(rows.phase), np.float32) if rows.weight is None else rows.weight)
         self._nonzeros += len(rows.index)
 
+    def add_optional(self, name: str, values: np.ndarray, informs: bool) -> None:
+        """Append values of an optional array; it is written if any of them `informs`."""
+        self._arrays[name].append(values)
+        if informs:
+            self._informed.add(name)
+
     def add_games(self, first: np.ndarray, game: np.ndarray, opening: np.ndarray) -> None:
         """Append games by the index of their first position in the dataset."""
         self._arrays["first"].append(first)
@@ -72,7 +79,11 @@ class DatasetWriter:
         return self._arrays["phase"].length
 
     def finish(self, manifest: dict) -> None:
-        """Close the files and rename the folder to the target, replacing an older dataset."""
+        """Close the files and rename the folder to the target, replacing an older dataset. Optional arrays without information
+        are left out."""
+        for name in [name for name in self._arrays if name in OPTIONAL and name not in self._informed]:
+            self._arrays.pop(name).abandon()
+            (self._folder / f"{name}.npy").unlink()
         games, nonzeros = self._arrays["first"].length, self._nonzeros
         self._arrays["first"].append(np.array([self.positions]))
         for array in self._arrays.values():

@@ -13,7 +13,7 @@ from games.record import Game, PositionBatch, ReadOptions, ReadReport
 from games.streams import InputError, plain_name
 from tuner import __version__
 from tuner.datasets.dataset import Dataset
-from tuner.datasets.format import is_dataset
+from tuner.datasets.format import ARRAYS, OPTIONAL, is_dataset
 from tuner.datasets.reader import open_dataset
 from tuner.datasets.writer import DatasetWriter
 from tuner.engine.counter import Counter
@@ -24,6 +24,11 @@ from tuner.io.files import sha256_of
 
 class NothingLeft(InputError):
     """No position is left of the games that were read."""
+
+
+def recorded_scores(batch: PositionBatch) -> np.ndarray:
+    """Return the scores (n,) that the file of games records."""
+    return batch.recorded
 
 
 @dataclass(frozen=True)
@@ -115,8 +120,9 @@ def count_positions(engine: Engine, sources: Sequence[str], options: ReadOptions
 
 def build(engine: Engine, sources: Sequence[str], target: Path, options: ReadOptions, quiescence: Evaluator | None,
           note: Callable[[str], None], progress: Callable[[ReadReport], None] = lambda report: None,
-          retarget: Callable[[PositionBatch], PositionBatch] | None = None) -> tuple[Dataset, BuildReport]:
-    """Read games into a new dataset at `target`; return it with a report.
+          retarget: Callable[[PositionBatch], PositionBatch] | None = None,
+          scores: Callable[[PositionBatch], np.ndarray] = recorded_scores) -> tuple[Dataset, BuildReport]:
+    """Read games into a new dataset at `target`, with the `scores` of positions where there are any; return it with a report.
 
     `quiescence` is the evaluation for quiet and resolved positions, None if positions are not filtered by quiescence.
     `retarget` replaces outcomes or positions, or leaves some out. NothingLeft if no position is left.
@@ -124,7 +130,7 @@ def build(engine: Engine, sources: Sequence[str], target: Path, options: ReadOpt
     options, packed = prepared(options, quiescence)
     report, counter = ReadReport(), Counter(engine.composition, engine.layout.size)
     names = []
-    with DatasetWriter(target) as writer:
+    with DatasetWriter(target, {**ARRAYS, "score": OPTIONAL["score"]}) as writer:
         last = None
         for source, read in batches(engine.game, sources, options, report, note):
             for batch in read:
@@ -137,6 +143,8 @@ def build(engine: Engine, sources: Sequence[str], target: Path, options: ReadOpt
                 some = np.flatnonzero(np.diff(batch.first, append=len(batch.positions)))
                 first, identities, openings = batch.first[some] + writer.positions, batch.identities[some], batch.openings[some]
                 writer.add_positions(rows._replace(outcome=batch.outcomes))
+                found = scores(batch)
+                writer.add_optional("score", found, not np.isnan(found).all())
                 # a game of labelled positions may continue in the next batch
                 new = slice(1 if len(some) and last == identities[0] else 0, None)
                 writer.add_games(first[new], identities[new], openings[new])

@@ -21,11 +21,6 @@ RESULTS, POSITIONS, SCORES = "results.npy", "positions.npy", "scores.npy"
 Scores: TypeAlias = Callable[[PositionBatch], np.ndarray]
 
 
-def recorded_scores(batch: PositionBatch) -> np.ndarray:
-    """Return the scores that the file of games records."""
-    return batch.recorded
-
-
 class Kept:
     """Records results and positions of batches on their way from games to dataset, around an optional `retarget`; and `scores`,
     if they are given, without the positions whose score is unknown (unless those are `optional`).

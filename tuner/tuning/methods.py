@@ -213,8 +213,10 @@ def require_possible(options: TuneOptions, name: str, method: Method, game: Game
     if datasets and options.gradient != "analytic":
         raise InputError(f"{datasets[0]}: a dataset holds counts, not positions whose evaluation could be computed with moved "
                          "weights; name the games, or leave out --gradient")
-    if method.targets == "scores" and datasets:
-        raise InputError(f"{datasets[0]}: this dataset holds no scores; name the games, or learn with --targets results")
+    if method.targets == "scores" and datasets and (options.teacher is not None or len(datasets) < len(sources)):
+        what = f"--teacher {options.teacher}" if options.teacher is not None else f"--method {name}"
+        raise InputError(f"{what}: {datasets[0]} is a dataset, whose positions cannot be searched or read again; name games "
+                         "alone, or datasets that have scores alone")
     if method.temporal:
         if datasets:
             raise InputError(f"{datasets[0]}: a dataset does not say which positions follow each other; name the games")

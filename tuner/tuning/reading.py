@@ -13,6 +13,7 @@ import numpy as np
 from games.record import ReadReport
 from games.streams import InputError
 from tuner.datasets.dataset import Dataset
+from tuner.datasets.format import is_dataset
 from tuner.datasets.summary import summarise, summary_lines
 from tuner.device.base import Device
 from tuner.device.choose import device_named
@@ -53,6 +54,9 @@ def read_games(engine: Engine, sources: Sequence[str], folder: Path, options: Tu
           note: Callable[[str], None], progress: Callable[[ReadReport], None], searched: Searched, start: Parameters) -> Read:
     """Return the dataset of the sources, with a line about the games read."""
     again = options.gradient != "analytic"
+    if options.method == "scores" and all(source != "-" and is_dataset(source) for source in sources):
+        data, _ = dataset_of(engine, sources, folder, options.reading, None, note, progress)
+        return _with_scores(data, sources, folder, options, start)
     with source_of(engine.game, options, searched) as scores:
         kept = Kept(folder, retarget, engine.game.words if again else None, scores,
                     options.lambda_ == 1) if retarget or again or scores else None
@@ -78,16 +82,21 @@ def _scored(read: Read, kept: Kept, start: Parameters, options: TuneOptions, fol
 def read_rows(sources: Sequence[str], folder: Path, options: TuneOptions, note: Callable[[str], None], start: Parameters) -> Read:
     """Return the dataset of rows that another program counted. InputError if they do not agree with its evaluation."""
     data = rows_of_sources(sources, folder, start, start.phases or default_phases(start.game), options.not_linear, note)
-    read = Read(data, "", None, None)
     if options.method == "scores":
-        if not len(data.score):
-            raise InputError(f"{sources[0]}: the rows have no scores; expected some (score), or learn from results with --method "
-                             "logistic")
-        scored = with_score_targets(data, data.score, np.asarray(data.outcome), 0, start, options, folder)
-        read = Read(scored.data, "", scored.results, None, scored)
-    first = read.data.first[:-1][np.diff(read.data.first) > 0]
-    require_learnable(data, "", None if read.results is None else set(np.unique(read.results[first]).tolist()))
-    return read
+        return _with_scores(data, sources, folder, options, start)
+    require_learnable(data)
+    return Read(data, "", None, None)
+
+
+def _with_scores(data: Dataset, sources: Sequence[str], folder: Path, options: TuneOptions, start: Parameters) -> Read:
+    """Return a dataset that has scores with targets from them; InputError if it has none."""
+    if not len(data.score):
+        raise InputError(f"{sources[0]}: has no scores; learn from results with --method logistic, or build the dataset again "
+                         "from games that record scores")
+    scored = with_score_targets(data, np.asarray(data.score), np.asarray(data.outcome), 0, start, options, folder)
+    first = scored.data.first[:-1][np.diff(scored.data.first) > 0]
+    require_learnable(data, "", set(np.unique(scored.results[first]).tolist()))
+    return Read(scored.data, "", scored.results, None, scored)
 
 
 def report_reading(read: Read, engine: Engine | None, options: TuneOptions, display: Display, how: str | None) -> dict:

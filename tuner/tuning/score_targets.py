@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import importlib
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from games.evaluators import SearchLimits
 from games.record import Game
 from games.streams import InputError
 from tuner.datasets.array_files import ArrayWriter
@@ -18,10 +18,12 @@ from tuner.datasets.dataset import Dataset
 from tuner.datasets.ranges import BLOCK, whole_games
 from tuner.fit.options import FitOptions
 from tuner.fit.setup import make_problem
-from tuner.ingest.kept import Scores, recorded_scores
+from tuner.ingest.build import recorded_scores
+from tuner.ingest.kept import Scores
 from tuner.ingest.recorded import ScoreScale, blended, close, fit_score_scale, scale_line
 from tuner.ingest.search_targets import Searched
 from tuner.ingest.selected import selected
+from tuner.ingest.teacher import Teacher
 from tuner.parameters.parameters import Parameters
 from tuner.tuning.options import TuneOptions
 
@@ -48,10 +50,9 @@ def source_of(game: Game, options: TuneOptions, searched: Searched) -> Iterator[
     elif options.teacher is None:
         yield recorded_scores
     else:
-        limits = importlib.import_module("games.evaluators").SearchLimits(nodes=options.nodes)
-        teacher = importlib.import_module("tuner.ingest.teacher").Teacher
-        with teacher(game, options.teacher, limits, options.workers, searched=searched) as engine:
-            yield engine.scores
+        limits = SearchLimits(nodes=options.nodes)
+        with Teacher(game, options.teacher, limits, options.workers, searched=searched) as teacher:
+            yield teacher.scores
 
 
 def with_score_targets(data: Dataset, scores: np.ndarray, results: np.ndarray, unknown: int, parameters: Parameters,
