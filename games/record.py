@@ -113,6 +113,11 @@ class Game:
     searcher: Callable[[int, int, bool, float, int], Searcher] | None = None  # see games.search.searcher; None: no search
     contest: Contest | None = None  # functions that matches need; None: no matches
     picture: Callable[[np.ndarray], str] | None = None  # a position as SVG; None: `draw` is used
+    many_texts: Callable[[np.ndarray], list[str]] | None = None  # `text` of positions (n, words); None: one by one
+
+    def texts(self, positions: np.ndarray) -> list[str]:
+        """Return the text of each position (n, words)."""
+        return [self.text(words) for words in positions] if self.many_texts is None else self.many_texts(positions)
 
     @property
     def matches(self) -> Contest:

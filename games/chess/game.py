@@ -12,6 +12,7 @@ from games.chess import content, epd, pgn, viriformat
 from games.chess.contest import CONTEST
 from games.chess.coordinates import move_name, move_named
 from games.chess.fen import LETTERS, fen, position
+from games.chess.fens import fens
 from games.chess.movegen import has_moves, in_check, is_dead, moves_of, play
 from games.chess.picture import picture
 from games.chess.position import START, WORDS
@@ -87,6 +88,6 @@ GAME = Game(
     name="chess", words=WORDS, stages=("mg", "eg"), start=START.copy, legal_moves=moves_of, play=after,
     result=result, position=position, text=fen, draw=draw, move_text=san, move_name=move_name,
     move_named=move_named, plies=plies, read=read, of_games=of_games, suffixes=tuple(content.SUFFIXES),
-    holds_games=content.holds_games, searcher=searcher, contest=CONTEST, picture=picture)
+    holds_games=content.holds_games, searcher=searcher, contest=CONTEST, picture=picture, many_texts=fens)
 
 __all__ = ["GAME", "LETTERS"]

@@ -25,7 +25,7 @@ def check_start(subject: Subject) -> None:
 
 
 def check_text(subject: Subject) -> None:
-    """`position` inverts `text`, and refuses texts that are not a position."""
+    """`position` inverts `text`, and refuses texts that are not a position; `many_texts` gives the same texts."""
     game = subject.game
     for words in subject.positions:
         text = game.text(words)
@@ -33,6 +33,8 @@ def check_text(subject: Subject) -> None:
         again = subject.accepts(partial(game.position, text), words, f"position({text!r})")
         subject.expect(again.dtype == np.uint64 and np.array_equal(again, words), words,
                        f"position(text(words)) is {again.tolist()}, expected {words.tolist()}")
+    some = subject.some(SHOWN)
+    subject.expect(game.texts(np.array(some)) == [game.text(words) for words in some], None, "texts differ from text")
     for text in NO_POSITIONS:
         subject.refuses(partial(game.position, text), None, f"position({text!r})")
 

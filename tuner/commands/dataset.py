@@ -1,7 +1,9 @@
 """Turn games into a dataset once, to tune from it many times; or inspect, merge and split datasets.
 
   tuner dataset GAMES... -o DIR           build a dataset
-  tuner dataset ROWS... -o DIR            build one of rows that your engine counted (docs/rows.md)
+  tuner dataset GAMES... --engine COMMAND --params FILE -o DIR
+                                          build one of rows that your engine prints (docs/your-own-engine.md)
+  tuner dataset ROWS... -o DIR            build one of files of rows (docs/rows.md)
   tuner dataset export DIR -o ROWS        write a dataset as rows, in the format that the name says
   tuner dataset inspect DIR               its games, results, phases and parameters
   tuner dataset merge DIR DIR... -o DIR   all games of several datasets, each once
@@ -18,7 +20,8 @@ USAGE = "[inspect|merge|split|export] GAMES [GAMES ...] -o DIR [options]"
 EXAMPLE = """examples:
   tuner dataset games/*.pgn.zst -o games.ds
   tuner dataset inspect games.ds
-  tuner dataset rows.jsonl --params engine.yaml -o rows.ds
+  tuner dataset games/*.pgn.zst --engine "./myengine trace" --params my.yaml -o rows.ds
+  tuner dataset rows.jsonl --params my.yaml -o rows.ds
   tuner dataset split games.ds -o train.ds test.ds --held-out 0.2
 """
 ACTIONS = ("inspect", "merge", "split", "export")
@@ -32,6 +35,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--params", metavar="PARAMS",
                         help="parameter file whose terms are counted (default: classic; for rows the parameters that occur in "
                              "them)")
+    parser.add_argument("--engine", metavar="COMMAND",
+                        help="a program of your own that counts the terms: it reads positions from standard input, one a line, "
+                             "and prints a row for each")
     parser.add_argument("--not-linear", metavar="PART",
                         help="rows: a part of the evaluation that no counts express, such as 'king safety': what the rows lack "
                              "is kept as it is, and not tuned")
@@ -52,6 +58,8 @@ def run(arguments: argparse.Namespace) -> dict:
     if len(arguments.output) != outputs:
         raise InputError(f"dataset{'' if action == 'build' else ' ' + action}: -o names {len(arguments.output)} datasets to "
                          f"write, expected {outputs}; see tuner dataset --help")
+    if arguments.engine is not None and action != "build":
+        raise InputError(f"dataset {action}: --engine has no use here; leave it out")
     if not sources:
         raise InputError(f"dataset {action}: no dataset named; see tuner dataset --help")
     if action in ("inspect", "split", "export") and len(sources) != 1:

@@ -12,20 +12,23 @@ from tuner.commands.display import TerminalDisplay, output_console
 from tuner.commands.options import add_read_options, read_options
 from tuner.commands.params_new import STAGES, usual_phases
 from tuner.datasets.dataset import Dataset
+from tuner.datasets.format import is_dataset
 from tuner.datasets.merge import merge as merge_datasets
 from tuner.datasets.merge import part
 from tuner.datasets.reader import open_dataset
 from tuner.datasets.split import split_games
 from tuner.datasets.summary import summarise, summary_lines
 from tuner.datasets.writer import require_replaceable
-from tuner.engine.loading import load_engine, load_parameters, quiescence_of
+from tuner.engine.loading import Evaluator, load_engine, load_parameters, parameter_path, quiescence_of
 from tuner.ingest.build import build as build_dataset
+from tuner.ingest.engine_rows import build_engine_rows, game_for
 from tuner.io.files import QUIESCENCE, ROWS, require_writable
 from tuner.io.tables import show_table
 from tuner.parameters.layout import Place
 from tuner.parameters.new import zeros
 from tuner.parameters.parameters import DEFAULT_GAME
-from tuner.rows.build import build_rows, built_lines, default_phases, named, read_rows
+from tuner.rows.build import Totals, build_rows, built_lines, default_phases, named, read_rows
+from tuner.rows.check import RowCheck
 from tuner.rows.dataset_rows import batches_of
 from tuner.rows.formats import holds_rows, scan, writable_format
 from tuner.rows.formats import write as write_rows
@@ -42,10 +45,15 @@ def build(sources: list[str], arguments: argparse.Namespace) -> dict:
     if rows and len(rows) < len(sources):
         other = next(source for source in sources if source not in rows)
         raise InputError(f"{rows[0]}: rows, beside {other}, which is not; name one or the other")
+    if arguments.engine is not None:
+        if rows:
+            raise InputError(f"--engine {arguments.engine}: has no use for {rows[0]}, which are rows already; leave it out")
+        return _of_engine(sources, target, arguments)
     if rows:
         return _of_rows(sources, target, arguments)
     if arguments.not_linear is not None:
-        raise InputError(f"--not-linear {arguments.not_linear}: {sources[0]} is not a file of rows; leave it out")
+        raise InputError(f"--not-linear {arguments.not_linear}: {sources[0]} is not a file of rows; leave it out, or "
+                         "add --engine COMMAND")
     engine, _ = load_engine(arguments.params or DEFAULT, arguments.terms, add_missing=True)
     with TerminalDisplay() as display:
         display.begin("reading")
@@ -87,6 +95,34 @@ def _of_rows(sources: list[str], target: Path, arguments: argparse.Namespace) ->
         if arguments.params is None:
             print("next: `tuner params --from-rows` writes a parameter file for these rows; with the numbers of your engine in "
                   "it, --params checks the rows")
+    return _plain(target, data, check, totals)
+
+
+def _of_engine(sources: list[str], target: Path, arguments: argparse.Namespace) -> dict:
+    """Build a dataset of rows that an engine prints for the positions of games."""
+    if arguments.params is None:
+        raise InputError(f"--engine {arguments.engine}: without --params it is not known what its rows count; add --params FILE, "
+                         "the parameter file that was given to `tuner trace`")
+    if not_games := next((source for source in sources if source != "-" and is_dataset(source)), None):
+        raise InputError(f"{not_games}: a dataset, which has no positions to send to an engine; name the games")
+    parameters = load_parameters(arguments.params, arguments.terms)
+    game = game_for(parameters)
+    quiescence = Evaluator(*load_engine(parameter_path(arguments.quiescence or QUIESCENCE, game.name)))
+    with TerminalDisplay() as display:
+        display.begin("rows of the engine")
+        data, check, totals, report = build_engine_rows(
+            arguments.engine, sources, target, parameters, parameters.phases or default_phases(parameters.game),
+            read_options(arguments), quiescence, arguments.not_linear, display.note, display.counting)
+        display.note(report_line(report))
+        for line in built_lines(check, totals, arguments.not_linear):
+            display.note(line)
+    if not arguments.json:
+        print(_written(data))
+    return {**_plain(target, data, check, totals), "read": asdict(report)}
+
+
+def _plain(target: Path, data: Dataset, check: RowCheck | None, totals: Totals) -> dict:
+    """Return what --json prints of a dataset of rows."""
     return {"dataset": str(target), "games": data.games, "positions": data.positions, "rows": totals.rows,
             "without_result": totals.without_result, "row_check": check.as_dict() if check else None}
 

@@ -153,7 +153,7 @@ def build(engine: Engine, sources: Sequence[str], target: Path, options: ReadOpt
                 progress(report)
             names.append({"file": Path(source).name, "sha256": sha256(source)})
         if writer.positions == 0:
-            raise NothingLeft(_nothing_left(sources, report, engine.game.suffixes))
+            raise NothingLeft(nothing_left(sources, report, engine.game.suffixes))
         del packed
         writer.finish({
             "program": f"evaltune {__version__}", "game": engine.game.name, "sources": names,
@@ -163,7 +163,8 @@ def build(engine: Engine, sources: Sequence[str], target: Path, options: ReadOpt
     return open_dataset(target, check=False), BuildReport(report, names)
 
 
-def _nothing_left(sources: Sequence[str], report: ReadReport, suffixes: Sequence[str]) -> str:
+def nothing_left(sources: Sequence[str], report: ReadReport, suffixes: Sequence[str]) -> str:
+    """Say that no position is left of the games that were read, and why."""
     where = ", ".join(str(source) for source in sources)
     if report.games == 0 and report.bad == 0:
         return f"{where}: no games found; expected files of the kinds {', '.join(suffixes)}"

@@ -54,12 +54,12 @@ def of_rows(path: str | Path) -> bool:
 
 
 def build_rows(batches: Iterable[RowBatch], target: Path, parameters: Parameters, phases: int, sources: list[dict],
-               not_linear: str | None = None) -> tuple[Dataset, RowCheck | None, Totals]:
+               not_linear: str | None = None, options: dict | None = None) -> tuple[Dataset, RowCheck | None, Totals]:
     """Write rows as a dataset and check them against the weights of `parameters`; None without any weight, which leaves nothing
     to compare with.
 
     Rows without a result are left out. `not_linear` names a part of the evaluation that counts cannot express: what the rows lack
-    then goes into `rest`. InputError if no row is left.
+    then goes into `rest`. `options` are kept in the manifest. InputError if no row is left.
     """
     totals, last = Totals(), None
     writer = WideWriter(target)
@@ -95,7 +95,8 @@ def build_rows(batches: Iterable[RowBatch], target: Path, parameters: Parameters
             where = ", ".join(source["file"] for source in sources)
             raise InputError(f"{where}: no row with a result among {totals.rows:,}; expected results such as 1, 0.5 and 0")
         manifest = {"program": f"evaltune {__version__}", "game": parameters.game, "sources": sources,
-                    "options": {"not_linear": not_linear} if not_linear else {}, "layout": parameters.layout.describe(),
+                    "options": {**(options or {}), **({"not_linear": not_linear} if not_linear else {})},
+                    "layout": parameters.layout.describe(),
                     "terms": TERMS, "phases": phases, "stages": list(parameters.stages),
                     "row_check": _plain(check) if check else None}
         writer.finish(manifest)

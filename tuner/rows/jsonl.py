@@ -215,16 +215,28 @@ class _Rows:
                "write an array as name[0], name[1] ..." if isinstance(value, list) else "correct it")
 
 
-def read(source: str, expected: Expected, note: Callable[[str], None]) -> Iterator[RowBatch]:
-    """Yield the rows of a file in batches; InputError names the line of a fault."""
-    names = Names(expected.layout)
-    rows, plain = _Rows(source, expected, names), PlainParser(source, expected, names)
-    for block in blocks(source, BLOCK):
+class RowReader:
+    """Reads rows from blocks of whole lines that follow each other; InputError names the line of a fault, counted from 1."""
+
+    def __init__(self, source: str, expected: Expected) -> None:
+        names = Names(expected.layout)
+        self._rows, self._plain = _Rows(source, expected, names), PlainParser(source, expected, names)
+
+    def batches(self, block: bytes) -> Iterator[RowBatch]:
+        """Yield the rows of the next block."""
+        rows, plain = self._rows, self._plain
         yield from plain.batches(block)
         if rest := block[plain.used:]:
             rows.done = plain.rows
             yield from _others(rows, rest, plain.line)
             plain.line, plain.rows = plain.line + rest.count(b"\n"), rows.done
+
+
+def read(source: str, expected: Expected, note: Callable[[str], None]) -> Iterator[RowBatch]:
+    """Yield the rows of a file in batches; InputError names the line of a fault."""
+    reader = RowReader(source, expected)
+    for block in blocks(source, BLOCK):
+        yield from reader.batches(block)
 
 
 def _others(rows: _Rows, block: bytes, number: int) -> Iterator[RowBatch]:

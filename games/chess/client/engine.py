@@ -10,11 +10,11 @@ from typing import NoReturn
 import numpy as np
 
 from games.chess.client.patterns import PATTERNS, compiled, option_of
-from games.chess.client.process import EngineProcess
 from games.chess.contest.gametext import is_chess960
 from games.chess.fen import START, fen
 from games.chess.movegen import has_moves, in_check
 from games.evaluators import Asked, EngineFault, EngineOption, EvaluationPattern, Searched, SearchLimits
+from games.process import EngineProcess
 from games.streams import InputError
 
 START_SECONDS = 10.0  # limit of the first answer

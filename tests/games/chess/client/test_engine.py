@@ -10,8 +10,8 @@ import time
 import numpy as np
 import pytest
 
+from games import process
 from games.chess.client import engine as client
-from games.chess.client import process
 from games.chess.client.engine import UciEvaluator
 from games.evaluators import EngineFault, EvaluationPattern, SearchLimits
 from games.streams import InputError

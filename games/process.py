@@ -17,43 +17,68 @@ from games.evaluators import EngineFault
 from games.streams import InputError
 
 PIECE = 1 << 16  # bytes
+SMALL_PIECE, BULK_SECONDS = PIECE // 4, 0.001
 WAITING_PIECES = 64  # read ahead of what is taken
 MOST_WITHOUT_ANSWER = 1 << 25  # bytes
 LONGEST_LINE = 1 << 20  # bytes
+KEPT_COMPLAINTS = 1 << 12  # bytes
 QUIT_SECONDS = 1.0
 
 _alive: set[EngineProcess] = set()
 
 
 class EngineProcess:
-    """A running engine; InputError if it cannot be started."""
+    """A running engine; InputError, which says `what` was expected, if it cannot be started.
 
-    def __init__(self, command: str) -> None:
-        self.command = command
+    With `bulk` the output is read in large pieces, each a moment late, and the last line of standard error is kept; otherwise
+    at once, and standard error is dropped.
+    """
+
+    def __init__(self, command: str, what: str = "a uci engine", bulk: bool = False) -> None:
+        self.command, self._bulk = command, bulk
         try:
             words = shlex.split(command)
         except ValueError as problem:
             raise InputError(f"{command}: not a command: {problem}") from None
         path = shutil.which(words[0]) if words else None
         if path is None:
-            raise InputError(f"{words[0] if words else repr('')}: no such program, expected the command of a uci engine")
+            raise InputError(f"{words[0] if words else repr('')}: no such program, expected the command of {what}")
         try:
             # a session of its own: Ctrl-C does not reach it, and its children can be killed with it
             self._process = subprocess.Popen([path, *words[1:]], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                             stderr=subprocess.DEVNULL, bufsize=0, start_new_session=hasattr(os, "killpg"))
+                                             stderr=subprocess.PIPE if bulk else subprocess.DEVNULL, bufsize=0,
+                                             start_new_session=hasattr(os, "killpg"))
         except OSError as problem:
-            raise InputError(f"{command}: {problem.strerror}; is it a uci engine?") from None
+            raise InputError(f"{command}: {problem.strerror}; is it {what}?") from None
         _alive.add(self)
         self._pieces: queue.Queue[bytes] = queue.Queue(WAITING_PIECES)
         self._texts: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
         self._rest = b""
         self._ended = False
-        for work in (self._read, self._write):
+        self._complaints = b""
+        for work in (self._read, self._write, *([self._read_complaints] if bulk else [])):
             threading.Thread(target=work, daemon=True).start()
 
     def say(self, text: bytes) -> None:
         """Write whole lines, in one piece, without waiting for the engine."""
         self._texts.put(text)
+
+    def end_input(self) -> None:
+        """Close the engine's standard input after what was said."""
+        self._texts.put(None)
+
+    def piece(self, seconds: float) -> bytes:
+        """Return the next piece of the output; EngineFault if it has ended, or nothing comes within that time."""
+        rest, self._rest = self._rest, b""
+        if piece := rest or self._piece(time.monotonic() + seconds):
+            return piece
+        raise EngineFault(self._end_text() if self._ended else f"printed nothing within {seconds:g} s")
+
+    @property
+    def complaint(self) -> str:
+        """The last line that the engine printed to standard error, if that is read."""
+        return next((line.strip() for line in reversed(self._complaints.decode("utf-8", "replace").splitlines())
+                     if line.strip()), "")
 
     def until(self, last: bytes, seconds: float) -> list[bytes]:
         """Read lines up to one that begins with `last`; EngineFault says what came instead: end, silence, or too much."""
@@ -90,6 +115,10 @@ class EngineProcess:
     def quit(self) -> None:
         """Ask the engine to end, and kill it soon."""
         self.say(b"quit\n")
+        self.end()
+
+    def end(self) -> None:
+        """Give the engine a moment to end, then kill it and its children."""
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(QUIT_SECONDS)
         self.kill()
@@ -120,7 +149,16 @@ class EngineProcess:
         with contextlib.suppress(OSError, ValueError):
             while piece := os.read(out.fileno(), PIECE):
                 self._pieces.put(piece)
+                if self._bulk and len(piece) < SMALL_PIECE:
+                    time.sleep(BULK_SECONDS)  # most engines write each line by itself
         self._pieces.put(b"")
+
+    def _read_complaints(self) -> None:
+        errors = self._process.stderr
+        assert errors is not None
+        with contextlib.suppress(OSError, ValueError):
+            while piece := os.read(errors.fileno(), PIECE):
+                self._complaints = (self._complaints + piece)[-KEPT_COMPLAINTS:]
 
     def _write(self) -> None:
         into = self._process.stdin
