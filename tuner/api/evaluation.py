@@ -14,7 +14,7 @@ from rich.console import Console
 from games.streams import InputError
 from tuner.engine.engine import Engine
 from tuner.engine.explain import explain, show
-from tuner.engine.loading import load_engine
+from tuner.engine.loading import load_engine, load_parameters
 from tuner.io.files import LEARNED, require_writable
 from tuner.parameters import diff, show_diff
 from tuner.parameters.parameters import Parameters
@@ -51,13 +51,22 @@ class Evaluation:
     Make one with `tuner.load`. Numbers are centipawns, scores are from the first player's point of view (White's).
     """
 
-    def __init__(self, engine: Engine, parameters: Parameters, name: str, path: str | None, terms: tuple[str, ...] = ()) -> None:
-        self.engine, self.parameters, self.name, self.path, self.terms = engine, parameters, name, path, terms
+    def __init__(self, engine: Engine | None, parameters: Parameters, name: str, path: str | None,
+                 terms: tuple[str, ...] = ()) -> None:
+        self.counted_by, self.parameters, self.name, self.path, self.terms = engine, parameters, name, path, terms
+
+    @property
+    def engine(self) -> Engine:
+        """What counts its terms; InputError if another program does (`terms: rows` in the file)."""
+        if self.counted_by is None:
+            raise InputError(f"{self.name}: another program counts its terms, so that positions cannot be evaluated here; its "
+                             "numbers can be learned from rows")
+        return self.counted_by
 
     @property
     def game(self) -> str:
         """The name of the game, such as "chess"."""
-        return self.engine.game.name
+        return self.parameters.game
 
     @property
     def stages(self) -> tuple[str, ...]:
@@ -167,9 +176,12 @@ class Evaluation:
 def load(parameters: str | Path = "classic", terms: Sequence[str | Path] = (), add_missing: bool = False) -> Evaluation:
     """Load an evaluation: `parameters` is a parameter file, or the name of a bundled one ("classic", "zero", "pesto",
     "tictactoe/classic"); `terms` are Python files with terms of your own, whose numbers are 0 with `add_missing` if the file
-    lacks them. InputError names the file and the line of a mistake."""
+    lacks them. InputError names the file and the line of a mistake.
+
+    A file with `terms: rows` has no terms that could be counted here: its numbers are learned from rows of another program."""
     paths = tuple(str(path) for path in terms)
-    engine, found = load_engine(str(parameters), paths, add_missing)
+    found = load_parameters(str(parameters), paths, add_missing)
+    engine = None if found.of_rows else load_engine(str(parameters), paths, add_missing)[0]
     # numbers that the file lacks are in no file yet
     return Evaluation(engine, found, str(parameters), None if add_missing else str(parameters), paths)
 

@@ -60,7 +60,7 @@ class Tuned:
 
 def tune(start: Evaluation | str | Path, games: str | Path | Iterable[str | Path], *, output: str | Path | None = None,
          run: str | Path | None = None, workers: int | None = None, **options: Any) -> Tuned:
-    """Learn the numbers of an evaluation from games: files, folders or datasets.
+    """Learn the numbers of an evaluation from games: files, folders or datasets; or from rows that another program counted.
 
     The learned file is written to `output`, if that is given, and everything for a report to the folder `run`. The report names
     the files that it is about, so `run` needs `output`, and a start that is in a file. `options` are those of `tuner tune`:
@@ -99,7 +99,8 @@ def tune(start: Evaluation | str | Path, games: str | Path | Iterable[str | Path
     if output is None:
         del result["output"]
     path = None if output is None else str(written)
-    return Tuned(Evaluation(evaluation.engine, learned, path or "learned", path, evaluation.terms), result, tuple(notes.lines))
+    found = Evaluation(evaluation.counted_by, learned, path or "learned", path, evaluation.terms)
+    return Tuned(found, result, tuple(notes.lines))
 
 
 def _as_tuple(name: str, value: Any) -> Any:

@@ -167,3 +167,22 @@ def test_nothing_names_a_temporary_file(games, tmp_path):
     again = tuner.tune(found.evaluation, games, prior=None, method="logistic", output=tmp_path / "again.yaml")
     assert "evaltune-" not in json.dumps([found.result, again.result, found.evaluation.parameters.learned])
     assert "evaltune-" not in (tmp_path / "again.yaml").read_text() and again.result["start"] == "learned"
+
+
+def test_rows_of_another_program_are_learned_from(tmp_path):
+    from tests.tuner.rows.support import ENGINE, PHASES, STAGES
+    from tests.tuner.rows.test_build import rows_that_fit
+    from tuner.parameters.parameters import Parameters
+    from tuner.parameters.writer import write_parameters
+    from tuner.rows import formats
+
+    weights = np.random.default_rng(1).integers(-50, 90, (2, ENGINE.size)).astype(float)
+    write_parameters(tmp_path / "my.yaml", Parameters("othello", ENGINE, STAGES, weights, phases=PHASES))
+    formats.write(tmp_path / "rows.npz", [rows_that_fit(weights)], ENGINE)
+    mine = tuner.load(tmp_path / "my.yaml")
+    assert mine.game == "othello" and np.array_equal(mine.parameters.weights, weights)
+    learned = tuner.tune(mine, tmp_path / "rows.npz", held_out=0.0)
+    assert learned.result["positions"] == 3000 and learned.evaluation.game == "othello"
+    assert "material.pawn" in mine.compare(learned.evaluation)
+    with pytest.raises(tuner.InputError, match="another program counts its terms"):
+        learned.evaluation.evaluate("8/8/8/8/8/8/8/8 w - - 0 1")
