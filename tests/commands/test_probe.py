@@ -72,6 +72,23 @@ def test_every_option_is_probed_at_the_values_of_a_file(labelled):
     np.testing.assert_allclose(load_npz("rows.npz").toarray()[:, 2], [0.8 * count(place, "b") for place in places], atol=1e-6)
 
 
+def test_rounds_of_probes_learn_what_is_not_linear(tmp_path, monkeypatch):
+    """Results drawn from the evaluation at other values: they are found again, a square among them."""
+    monkeypatch.chdir(tmp_path)
+    random = np.random.default_rng(8)
+    true = {name: value for name, (value, *_) in OPTIONS.items()} | {"Curve": 60, "Mix": 0}
+    texts = [CHESS.text(words) for words in boards(random, 1500)]
+    wins = random.random(1500) < [1 / (1 + np.exp(-2 * 0.0025 * evaluation(text.split()[0], true))) for text in texts]
+    Path("p.epd").write_text("".join(f"{text}; {'1-0' if win else '0-1'}\n" for text, win in zip(texts, wins, strict=True)))
+    ran = done("probe", ENGINE, "p.epd", "--options", "Alpha", "Beta*", "Curve", "--fixed", "Mix=0", "--every", "--rounds", 6,
+               "--delta", 4, *PATTERN, "-o", "rows.npz", "--workers", 1)
+    assert ran.err.count("fitted to 1,500 positions") > 1 and "Curve 20 -> " in ran.err
+    alpha, beta, curve = load_parameters("rows.yaml").weights[0]
+    assert abs(beta / alpha - 3) < 0.6 and abs(curve**2 / 100 / alpha - 36 / 100) < 0.12
+    refused = tuner("probe", ENGINE, "p.epd", "--options", "Alpha", "--rounds", 2, *PATTERN, "-o", "rows.npz")
+    assert refused.status == 2 and "--rounds 2: fits all options that are named, linear or not; add --every" in refused.err
+
+
 def test_scores_of_searches_say_where_they_mislead(labelled):
     ran = done("probe", f"{ENGINE} moody", labelled, "--options", "Alpha", "--depth", 1, "-o", "rows.npz")
     assert "scores of searches to depth 1, while their PV stays the same" in ran.out

@@ -53,6 +53,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                        help="largest deviation that still counts as linear (default: four times the unit of the evaluations)")
     group.add_argument("--every", action="store_true",
                        help="write rows of all options, with their effects at the current values, linear or not")
+    group.add_argument("--rounds", type=at_least_one, metavar="N",
+                       help="with --every: fit the options to the results first, at most N times, each time with their effects "
+                            "at the values learned so far (Gauss-Newton, for what is not linear)")
     group.add_argument("--workers", type=at_least_one, default=available_cpus(), metavar="N",
                        help="processes of the engine (default: one per CPU)")
     add_read_options(parser)
@@ -70,6 +73,8 @@ def run(arguments: argparse.Namespace) -> dict:
     from tuner.probe.run import ProbeOptions, probe
     from tuner.tuning.result import report_line
 
+    if arguments.rounds and not arguments.every:
+        raise InputError(f"--rounds {arguments.rounds}: fits all options that are named, linear or not; add --every")
     rows, reads = Path(arguments.output), (arguments.engine, *arguments.sources, arguments.start, arguments.quiescence)
     require_writable(rows, ROWS, reads)
     if rows.suffix != ".npz":
@@ -83,7 +88,7 @@ def run(arguments: argparse.Namespace) -> dict:
     options = ProbeOptions(
         arguments.engine, tuple(arguments.options), _fixed(arguments.fixed), Path(arguments.start) if arguments.start else None,
         limits, _pattern(arguments, engine.game.matches.patterns), arguments.delta, arguments.tolerance, arguments.every,
-        arguments.sample, arguments.workers, arguments.seed)
+        arguments.rounds or 0, arguments.sample, arguments.workers, arguments.seed)
     reading, packed = prepared(read_options(arguments), quiescence_of(engine, arguments.quiescence or QUIESCENCE))
     with TerminalDisplay() as display:
 

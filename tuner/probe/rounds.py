@@ -26,9 +26,10 @@ class Round(NamedTuple):
 
 def rounds(answers: Answers, options: Mapping[str, EngineOption], names: Sequence[str], values: Mapping[str, int],
            batches: Sequence[PositionBatch], text: Callable[[np.ndarray], str], fit: Fit, most: int,
-           delta: int | None = None) -> tuple[dict[str, int], list[Round]]:
+           delta: int | None = None, report: Callable[[np.ndarray, np.ndarray], None] = lambda old, new: None
+           ) -> tuple[dict[str, int], list[Round]]:
     """Repeat probes and fits until the whole values no longer change, at most so many times; return the last values and the
-    rounds. Values stay within the options' ranges."""
+    rounds. Values stay within the options' ranges. `report` is called with old and new values after each round."""
     current, history = dict(values), []
     for _ in range(most):
         steps = steps_of(options, names, current, delta)
@@ -37,6 +38,7 @@ def rounds(answers: Answers, options: Mapping[str, EngineOption], names: Sequenc
         history.append(Round(old, sum(len(part.phase) for part in rows)))
         new = np.clip(np.round(fit(rows, old)), [step.low for step in steps], [step.high for step in steps])
         current |= {step.name: int(value) for step, value in zip(steps, new, strict=True)}
+        report(old, new)
         if (new == old).all():
             break
     return current, history

@@ -17,8 +17,10 @@ from tuner.io.progress import Display
 from tuner.parameters.parameters import Parameters
 from tuner.parameters.writer import write_parameters
 from tuner.probe.answers import Answers, way_of
+from tuner.probe.fitting import fitter
 from tuner.probe.jacobian import Kept, jacobian, layout_of_options
 from tuner.probe.linearity import Linearity, examine
+from tuner.probe.rounds import rounds
 from tuner.probe.steps import steps_of
 from tuner.probe.thinning import thinned
 from tuner.probe.write import parameters_of
@@ -30,7 +32,8 @@ TESTED = 400  # positions of the tests of linearity
 @dataclass(frozen=True)
 class ProbeOptions:
     """How to probe: `engine` is `uci:COMMAND`, `options` are names or globs of the options to move, `fixed` values of others,
-    `start` a file with the values to start from; `every`: rows of options that are not linear too."""
+    `start` a file with the values to start from. `every`: rows of options that are not linear, too; before that, `rounds` of fits
+    to the results, each probed at the values of the last."""
 
     engine: str
     options: tuple[str, ...]
@@ -41,6 +44,7 @@ class ProbeOptions:
     delta: int | None = None
     tolerance: float | None = None
     every: bool = False
+    rounds: int = 0
     sample: int | None = None
     workers: int = 1
     seed: int = 1
@@ -91,6 +95,20 @@ def probe(game: Game, options: ProbeOptions, read: Callable[[], Sequence[Positio
             display.counting(done)
 
         answers = Answers(engines, options.limits, {step.name: step.value for step in steps}, count)
+        if options.rounds:
+            layout = layout_of_options(list(engine.options), steps)
+            at = {step.name: step.value for step in steps}
+            fitted = fitter(parameters_of(game.name, layout, steps, {}), options.workers, display.note)
+
+            def report(old: np.ndarray, new: np.ndarray) -> None:
+                display.note("  " + ", ".join(f"{name} {before:g} -> {after:g}" for name, before, after in zip(
+                    names, old.tolist(), new.tolist(), strict=True)))
+
+            display.begin("probing and fitting")
+            at, history = rounds(answers, engine.options, names, at, batches, game.text, fitted, options.rounds, options.delta,
+                                 report)
+            steps, done = steps_of(engine.options, names, at, options.delta), 0
+            answers.base.update(at)
         positions = np.concatenate([batch.positions for batch in thinned(batches, TESTED, options.seed)])
         display.begin("testing what is linear")
         linearity = examine(answers, answers.asked(positions), steps, options.tolerance, options.seed)
