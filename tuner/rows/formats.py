@@ -17,6 +17,8 @@ from tuner.rows.found import Found
 from tuner.rows.values import OWN_GAME, Expected
 
 PARQUET = b"PAR1"
+# a column that labelled positions do not have
+OF_ROWS = re.compile(rb"phase|rest|[A-Za-z_][^.,\[\]]*\.[A-Za-z_][^.,\[\]]*(\[\d+\])*|[A-Za-z_][^.,\[\]]*(\[\d+\])+")
 MOST_GAMES = 1 << 22  # whose identities are remembered
 
 
@@ -51,8 +53,8 @@ def is_rows(source: str) -> bool:
 
 
 def holds_rows(source: str) -> bool:
-    """Whether a file contains rows, by its name; a CSV file only if a column is named like a parameter: labelled positions may be
-    CSV, too."""
+    """Whether a file contains rows, by its name; a CSV file only if a column is the phase or the rest, or is named like a number of
+    a parameter file: labelled positions may be CSV, too."""
     found = _by_suffix(source)
     if found is not FORMATS["csv"]:
         return found is not None
@@ -60,7 +62,7 @@ def holds_rows(source: str) -> bool:
         first = beginning(pieces(source), 1 << 16).removeprefix(b"\xef\xbb\xbf").split(b"\n")[0]
     except InputError:
         return False
-    return any(re.fullmatch(rb'\s*"?[A-Za-z_][^.",]*\.[A-Za-z_][^.",]*"?\s*', cell) for cell in first.split(b","))
+    return any(OF_ROWS.fullmatch(cell.strip().strip(b'"')) for cell in first.split(b","))
 
 
 def format_of(source: str) -> Format:
