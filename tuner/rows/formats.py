@@ -53,7 +53,7 @@ def is_rows(source: str) -> bool:
 
 
 def holds_rows(source: str) -> bool:
-    """Whether a file contains rows, by its name; a CSV file only if a column is the phase or the rest, or is named like a number of
+    """Whether a file contains rows, by its name; a CSV file only if a column is the phase or the rest, or named like a number of
     a parameter file: labelled positions may be CSV, too."""
     found = _by_suffix(source)
     if found is not FORMATS["csv"]:
