@@ -19,7 +19,8 @@ def intrinsic(result, arguments, build: Callable):
     """Decorate a Python function whose calls compiled code replaces by LLVM instructions.
 
     `build(builder, values)` emits them: it takes the LLVM builder and the values of the arguments and returns the result's value.
-    The Python function does the same in plain mode.
+    The Python function does the same in plain mode. Without `arguments` the types are those of the call, and `result` is a function
+    from them to the type of the result.
     """
 
     def decorate(twin: Callable):
@@ -29,7 +30,7 @@ def intrinsic(result, arguments, build: Callable):
             def codegen(context, builder, signature, values):
                 return build(builder, values)
 
-            return typed(result, *arguments), codegen
+            return typed(result(*actual), *actual) if arguments is None else typed(result, *arguments), codegen
 
         # Numba folds the arguments of a call by the signature of the typing function
         context = inspect.Parameter("typingctx", inspect.Parameter.POSITIONAL_OR_KEYWORD)

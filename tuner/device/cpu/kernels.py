@@ -15,6 +15,7 @@ table has a row for each. `rest` (n,), if it is not empty, is a part of the eval
 from __future__ import annotations
 
 import numpy as np
+from llvmlite import ir
 from numba.core import types
 
 from games import jit
@@ -36,11 +37,19 @@ from tuner.unit import entry, inner
 ZERO, ONE, TWO, THREE, FOUR = (np.uint64(n) for n in range(5))
 
 
-@jit.intrinsic(types.float64, (types.boolean, types.float64),
-               lambda builder, values: builder.select(values[0], values[1], values[1].type(0.0)))
+def _select(builder, values):
+    """Select between a number and zero; a float32 as an integer, since LLVM would branch on floating-point numbers."""
+    condition, number = values
+    if number.type != ir.FloatType():
+        return builder.select(condition, number, number.type(0))
+    bits = builder.bitcast(number, ir.IntType(32))
+    return builder.bitcast(builder.select(condition, bits, bits.type(0)), number.type)
+
+
+@jit.intrinsic(lambda condition, number: number, None, _select)
 def when(condition, number):
-    """Return the number if the condition holds, else zero."""
-    return number if condition else 0.0
+    """Return the number, a count, if the condition holds, else zero."""
+    return number if condition else 0
 
 
 call_objective = jit.address_call(types.float64, SIGNATURE.args)
@@ -76,9 +85,9 @@ def _forward(index, count, row, phase, outcome, weight, rest, table, last, begin
         # on their number more often than not
         left = end - k
         if k + THREE <= np.uint64(len(index)):
-            a += line[index[k]] * when(left > ZERO, np.float64(count[k]))
-            b += line[index[k + ONE]] * when(left > ONE, np.float64(count[k + ONE]))
-            c += line[index[k + TWO]] * when(left > TWO, np.float64(count[k + TWO]))
+            a += line[index[k]] * np.float64(when(left > ZERO, count[k]))
+            b += line[index[k + ONE]] * np.float64(when(left > ONE, count[k + ONE]))
+            c += line[index[k + TWO]] * np.float64(when(left > TWO, count[k + TWO]))
         else:
             while k < end:
                 a += line[index[k]] * count[k]
@@ -100,9 +109,9 @@ def _scatter(index, count, k, end, error, line):
         k += FOUR
     left = end - k
     if k + THREE <= np.uint64(len(index)):
-        line[index[k]] += error * when(left > ZERO, np.float64(count[k]))
-        line[index[k + ONE]] += error * when(left > ONE, np.float64(count[k + ONE]))
-        line[index[k + TWO]] += error * when(left > TWO, np.float64(count[k + TWO]))
+        line[index[k]] += error * np.float64(when(left > ZERO, count[k]))
+        line[index[k + ONE]] += error * np.float64(when(left > ONE, count[k + ONE]))
+        line[index[k + TWO]] += error * np.float64(when(left > TWO, count[k + TWO]))
     else:
         while k < end:
             line[index[k]] += error * count[k]
