@@ -19,8 +19,8 @@ def intrinsic(result, arguments, build: Callable):
     """Decorate a Python function whose calls compiled code replaces by LLVM instructions.
 
     `build(builder, values)` emits them: it takes the LLVM builder and the values of the arguments and returns the result's value.
-    The Python function does the same in plain mode. Without `arguments` the types are those of the call, and `result` is a function
-    from them to the type of the result.
+    The Python function does the same in plain mode. Without `arguments` the types are those of the call, and `result` is a
+    function from them to the type of the result.
     """
 
     def decorate(twin: Callable):
