@@ -102,6 +102,7 @@ def test_an_engine_that_fails_loses_the_game_and_the_match_continues(tmp_path, h
         assert all(game.headers["Termination"] in ("normal", "adjudication") for game in games) and "Forfeits" not in ran.out
     else:
         assert f"Forfeits: {Path(sys.executable).name} lost 4 by {kind}" in ran.out
+        assert ran.err.count(f"{Path(sys.executable).name} lost a game by {kind}; the match continues") == 1
         for game in games:
             side = "White" if game.headers["Result"] == "0-1" else "Black"
             assert game.headers[side] != "zero" and game.end().comment.endswith(f"{side} {said}")

@@ -153,6 +153,8 @@ def test_a_teacher_gives_the_scores(fake, recorded, detuned, tmp_path):
     one, other = (load_parameters(str(tmp_path / name)).weights for name in ("a.yaml", "b.yaml"))
     assert np.abs(one - other).max() < 0.5  # the recorded ones are rounded
     assert fake.asked == [("chess", "uci:sage", 77, 2), "closed"]
+    done("tune", detuned, results_alone, *common[2:], "--teacher", "uci:sage", "-o", tmp_path / "c.yaml")  # without --targets
+    assert yaml.safe_load((tmp_path / "c.yaml").read_text())["learned"]["targets"] == "scores"
     assert "scores of the teacher: +100 centipawns score" in ran.err
     assert "learns from searches of uci:sage, 77 nodes" in ran.err
     learned = yaml.safe_load((tmp_path / "a.yaml").read_text())["learned"]

@@ -28,7 +28,7 @@ EXAMPLE = """examples:
     --openings book.epd.zip --run match
   tuner match --resume match
   tuner match learned.yaml "uci:stockfish" --option-b "Skill Level=3" --tc 5+0.05
-  tuner match "uci:toga2" "uci:toga2" --with learned.yaml --nodes 5000
+  tuner match "uci:toga2" "uci:toga2" --with learned.yaml --depth 6
   tuner match learned.yaml random --plies 80 --depth 2
                                       the ladder: `zero` and `material` play too
 """

@@ -42,8 +42,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--method", choices=Names("tuner.tuning.methods", "METHODS", "auto"), default="auto",
                         help="logistic: regression of the results on the positions; scores: towards scores in the files; "
                              "rootstrap: towards the scores of searches of the positions; td: temporal differences between "
-                             "positions; td-leaf: between the leaves of searches; auto (default): rootstrap if there are games "
-                             "and an evaluation to search with, else logistic")
+                             "positions; td-leaf: between the leaves of searches; auto (default): scores with --teacher, "
+                             "rootstrap if there are games and an evaluation to search with, else logistic")
     parser.add_argument("--targets", choices=Names("tuner.tuning.methods", "TARGETS"),
                         help="what positions are learned from: results of games (--method logistic), scores of searches that the "
                              "files record (--method scores), or our own search (--method rootstrap)")

@@ -19,8 +19,8 @@ from tuner.match.entrants import PARAMETERS, understood
 from tuner.match.journal import Journal
 from tuner.match.loop import Rules
 from tuner.match.openings import Book, Generator, Start
-from tuner.match.report import Outcome, outcome_of, progress_text
-from tuner.match.schedule import Schedule, ThreadPlayers
+from tuner.match.report import Outcome, first_forfeit_text, outcome_of, progress_text
+from tuner.match.schedule import Pair, Schedule, ThreadPlayers
 from tuner.match.settings import SECTION, Settings, changed_files, hash_of
 from tuner.match.setup import COPIES, Contestants, contestants_of, openings_of, rules_of, test_of
 from tuner.match.tally import Tally
@@ -134,6 +134,7 @@ def _play(settings: Settings, contestants: Contestants, openings: Book | Generat
     places: dict[tuple[int, int], tuple[int, list[int]]] = {}
     done: set[tuple[int, int]] = set()
     known: dict[int, list[int]] = {}
+    reported: set[str] = set()
 
     def count(line: dict) -> None:
         tallies[line["leg"]].add(line)
@@ -143,6 +144,12 @@ def _play(settings: Settings, contestants: Contestants, openings: Book | Generat
 
     def decided() -> bool:
         return tallies[0].decision is not None
+
+    def report_forfeits(pair: Pair) -> None:
+        for forfeit in filter(None, pair.forfeits):
+            if forfeit not in reported:
+                reported.add(forfeit)
+                display.note(first_forfeit_text(forfeit, legs[pair.leg]))
 
     try:
         for line in journal.lines:
@@ -161,6 +168,7 @@ def _play(settings: Settings, contestants: Contestants, openings: Book | Generat
             try:
                 for pair in () if decided() else playing:
                     count(journal.append(pair.line(), pair.texts))
+                    report_forfeits(pair)
                     display.playing(progress_text(tallies[0], test), len(done))
                     if decided():
                         break

@@ -6,7 +6,8 @@ import shlex
 from dataclasses import dataclass
 from pathlib import Path
 
-from tuner.match.entrants import RANDOM
+from games.contest import STALL
+from tuner.match.entrants import RANDOM, Entrant
 from tuner.match.ladder import ladder_lines, row_of
 from tuner.match.result_text import result_block, result_dict
 from tuner.match.settings import Settings
@@ -31,6 +32,16 @@ def progress_text(tally: Tally, test: Sprt | None) -> str:
     if test is not None:
         lower, upper = test.bounds
         text += f"  LLR {tally.llr:.2f} ({lower:.2f}, {upper:.2f})"
+    return text
+
+
+def first_forfeit_text(forfeit: str, players: tuple[Entrant, Entrant]) -> str:
+    """A remark during the match, about the first game that a player lost by this fault: "a crash"."""
+    side, _, kind = forfeit.partition(" ")
+    player = players["ab".index(side)]
+    text = f"{player.name} lost a game by {kind}; the match continues"
+    if kind == STALL and player.control.nodes is not None:
+        text += ". Some engines ignore a limit of nodes and search without end: give --depth or --movetime"
     return text
 
 

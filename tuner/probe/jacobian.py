@@ -42,23 +42,25 @@ def jacobian(answers: Answers, steps: Sequence[Step], batches: Iterable[Position
 
     `text` writes a position. With a `tolerance` in centipawns, positions where an option deviates from linear by more are left
     out. Positions without evaluation are left out too, and with searches those whose PV is not the same in all of them: `kept`
-    counts them.
+    counts them. Small batches are joined, because some engines are started again for each settings and batch.
     """
     kept = Kept() if kept is None else kept
     answers.base.update({step.name: step.value for step in steps})
     most = min(MOST_POSITIONS, max(64, LARGEST // (2 * len(steps) + 1)))
-    for batch in batches:
-        lengths = np.diff(batch.first, append=len(batch.positions))
-        games = np.repeat(batch.identities, lengths)
-        for begin in range(0, len(batch.positions), most):
-            some = slice(begin, begin + most)
-            rows = _rows(answers, steps, batch.positions[some], batch.outcomes[some], games[some], text, tolerance, kept)
-            if len(rows.phase):
-                yield rows
+    parts = [(batch.positions, batch.outcomes, np.repeat(batch.identities, np.diff(batch.first, append=len(batch.positions))),
+              batch.recorded) for batch in batches]
+    if not parts:
+        return
+    positions, outcomes, games, scores = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+    for begin in range(0, len(positions), most):
+        some = slice(begin, begin + most)
+        rows = _rows(answers, steps, positions[some], outcomes[some], games[some], scores[some], text, tolerance, kept)
+        if len(rows.phase):
+            yield rows
 
 
 def _rows(answers: Answers, steps: Sequence[Step], positions: np.ndarray, outcomes: np.ndarray, games: np.ndarray,
-          text: Callable[[np.ndarray], str], tolerance: float | None, kept: Kept) -> RowBatch:
+          scores: np.ndarray, text: Callable[[np.ndarray], str], tolerance: float | None, kept: Kept) -> RowBatch:
     moves: list[Settings] = [{step.name: step.value + move} for step in steps for move in step.moves]
     found = answers(answers.asked(positions), [{}, *moves])
     known = np.isfinite(found.values).all(axis=0)
@@ -79,17 +81,17 @@ def _rows(answers: Answers, steps: Sequence[Step], positions: np.ndarray, outcom
     good[good] = ~bent
     kept.rows += int(np.count_nonzero(good))
     return rows_of(values[0, ~bent], slopes[:, ~bent].T, np.array([step.value for step in steps], float), outcomes[good],
-                   games[good], [text(words) for words in positions[good]])
+                   games[good], scores[good], [text(words) for words in positions[good]])
 
 
 def rows_of(evaluation: np.ndarray, counts: np.ndarray, values: np.ndarray, outcomes: np.ndarray, games: np.ndarray,
-            texts: list[str]) -> RowBatch:
+            scores: np.ndarray, texts: list[str]) -> RowBatch:
     """Return n positions with counts (n, options) at these values of the options (options,); `rest` is what they leave of the
-    evaluation (n,)."""
+    evaluation (n,). `scores` (n,) are those that the file of games records, NaN where there is none."""
     n = len(evaluation)
     counts = counts.astype(np.float32)
     place, index = np.nonzero(counts)
     rest = evaluation - counts.astype(np.float64) @ values
     return RowBatch(index.astype(np.int32), counts[place, index], np.searchsorted(place, np.arange(n + 1)).astype(np.int64),
                     np.ones(n, np.int64), outcomes.astype(np.float32), rest.astype(np.float32), np.ones(n, np.float32),
-                    evaluation.astype(np.float32), np.full(n, np.nan, np.float32), games.astype(np.uint64), texts)
+                    evaluation.astype(np.float32), scores.astype(np.float32), games.astype(np.uint64), texts)

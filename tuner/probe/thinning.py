@@ -21,11 +21,9 @@ def thinned(batches: Sequence[PositionBatch], most: int, seed: int) -> list[Posi
     result, done = [], 0
     for batch in batches:
         n = len(batch.positions)
-        mask = keep[done:done + n]
+        chosen = batch.only(keep[done:done + n])
         done += n
-        sizes = np.add.reduceat(np.append(mask, False).astype(np.int64), batch.first) * (np.diff(batch.first, append=n) > 0)
-        some = sizes > 0
-        result.append(replace(batch, positions=batch.positions[mask], outcomes=batch.outcomes[mask],
-                              first=(np.cumsum(sizes) - sizes)[some], identities=batch.identities[some],
-                              openings=batch.openings[some], numbers=batch.numbers[some]))
+        some = np.diff(chosen.first, append=len(chosen.positions)) > 0
+        result.append(replace(chosen, first=chosen.first[some], identities=chosen.identities[some],
+                              openings=chosen.openings[some], numbers=chosen.numbers[some]))
     return result

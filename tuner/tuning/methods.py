@@ -78,7 +78,9 @@ def resolved(options: TuneOptions, game: Game | None, parameters: Parameters, so
     use, and for games that it cannot learn from. `rows`: the sources are rows that another program counted."""
     options = _named_by_targets(options)
     name = options.method
-    if name == "auto":
+    if name == "auto" and options.teacher is not None:
+        name = "scores"
+    elif name == "auto":
         name = "logistic" if rows or game is None else method_for(options, game, parameters, sources)
     method = METHODS[name]
     for option, given, why in _unused(options, name, method, sources, rows):

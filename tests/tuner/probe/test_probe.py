@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -54,6 +55,19 @@ def test_the_counts_are_those_of_the_engine_and_the_rest_is_what_they_leave():
     np.testing.assert_allclose(part.outcome, np.linspace(-1, 1, 61)[:60], atol=1e-6)
     assert part.game.tolist() == np.repeat(batch.identities, np.diff(batch.first, append=61))[:60].tolist()
     assert [array.dtype for array in part[:5]] == [np.int32, np.float32, np.int64, np.int64, np.float32]
+
+
+def test_batches_are_joined_and_recorded_scores_become_those_of_the_rows():
+    scores = np.where(np.arange(60) % 3, np.arange(60), np.nan).astype(np.float32)
+    scores[1] = np.inf
+    whole = replace(batch_of(BOARDS), scores=scores)
+    batches = [replace(batch_of(BOARDS[:7], 1), scores=scores[:7]), replace(batch_of(BOARDS[7:], 4), scores=scores[7:])]
+    with asking() as (answers, steps, _):
+        (part,), (joined,) = (list(jacobian(answers, steps, some, CHESS.text)) for some in ([whole], batches))
+    np.testing.assert_array_equal(part.score, scores)
+    np.testing.assert_array_equal(joined.score, scores)
+    np.testing.assert_array_equal(joined.count, part.count)
+    assert joined.text == part.text == TEXTS
 
 
 def test_what_is_not_linear_and_what_is_not_additive_is_found():
@@ -157,7 +171,9 @@ def test_gauss_newton_finds_values_of_an_option_that_is_not_linear():
 
 def test_thinning_keeps_games_together():
     batches = [batch_of(BOARDS[:37], 4), batch_of(BOARDS[37:], 3)]
+    batches = [replace(batch, scores=batch.positions[:, 0].astype(np.float32)) for batch in batches]
     some = thinned(batches, 20, 1)
+    assert all((batch.scores == batch.positions[:, 0].astype(np.float32)).all() for batch in some)
     assert sum(len(batch.positions) for batch in some) == 20
     for before, after in zip(batches, some, strict=True):
         ends = np.append(after.first[1:], len(after.positions))
