@@ -130,7 +130,7 @@ class RowEngine:
             else:
                 self._greetings, self._greeting = self._greetings + 1, self._text(line)
                 if self._greetings > MOST_GREETINGS:
-                    self._fail(f"printed {self._greetings:,} lines")
+                    self._fail(f"printed {self._greetings:,} lines that are no rows")
 
     def _errors(self, lines: list[bytes]) -> dict[int, str]:
         """Return by place the reasons of the engine for having no row."""
@@ -160,7 +160,7 @@ class RowEngine:
         done = self.answered + len(self._lines)
         said = f", and complained: {shown(self._process.complaint)}" if self._process.complaint else ""
         if self._greeting and not done:
-            said = f", but for {shown(self._greeting)}{said}"
+            said = f" (its last line: {shown(self._greeting)}){said}"
         at = done - self._before
         try_it = f"; try echo {shlex.quote(self._asked[at])} | {self.command}" if at < len(self._asked) else ""
         raise InputError(f"{self.command}: {what} after {counted(done, 'answer')}{said}; expected a line of JSON for "

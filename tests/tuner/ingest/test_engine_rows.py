@@ -154,7 +154,7 @@ def test_a_bad_row_is_named_by_its_line(build, tmp_path, how, words):
 def test_what_is_no_program_or_another_program_is_said(build, tmp_path):
     assert refused(build, tmp_path, "", command="./no-such-engine trace") == (
         "./no-such-engine: no such program, expected the command of an engine that prints rows")
-    assert ("printed nothing within 2 s after 0 answers, but for Fake 1 by nobody;" in
+    assert ("printed nothing within 2 s after 0 answers (its last line: Fake 1 by nobody);" in
             refused(build, tmp_path, "", command="sh -c 'echo Fake 1 by nobody; sleep 100'"))
 
 
