@@ -22,6 +22,7 @@ WAITING_PIECES = 64  # read ahead of what is taken
 MOST_WITHOUT_ANSWER = 1 << 25  # bytes
 LONGEST_LINE = 1 << 20  # bytes
 KEPT_COMPLAINTS = 1 << 12  # bytes
+COMPLAINT_SECONDS = 0.5
 QUIT_SECONDS = 1.0
 
 _alive: set[EngineProcess] = set()
@@ -56,8 +57,11 @@ class EngineProcess:
         self._rest = b""
         self._ended = False
         self._complaints = b""
-        for work in (self._read, self._write, *([self._read_complaints] if bulk else [])):
+        for work in (self._read, self._write):
             threading.Thread(target=work, daemon=True).start()
+        self._complaining = threading.Thread(target=self._read_complaints, daemon=True)
+        if bulk:
+            self._complaining.start()
 
     def say(self, text: bytes) -> None:
         """Write whole lines, in one piece, without waiting for the engine."""
@@ -76,7 +80,9 @@ class EngineProcess:
 
     @property
     def complaint(self) -> str:
-        """The last line that the engine printed to standard error, if that is read."""
+        """The last line that the engine printed to standard error, if that is kept."""
+        if self._bulk:
+            self._complaining.join(COMPLAINT_SECONDS)  # one that has ended may have said why just before
         return next((line.strip() for line in reversed(self._complaints.decode("utf-8", "replace").splitlines())
                      if line.strip()), "")
 

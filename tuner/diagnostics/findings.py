@@ -112,8 +112,9 @@ def evaluation_noise(result: FitResult) -> float | None:
     return float(np.sqrt(max(np.einsum("ij,jk,ik->i", x, found.noise, x, optimize=True).mean(), 0.0)))
 
 
-def advice(result: FitResult, change: dict | None, noise: float | None, method: str) -> list[str]:
-    """Return the caveats of a fit, as lines of text; `change` is that of the held-out loss on results."""
+def advice(result: FitResult, change: dict | None, noise: float | None, method: str, better: str) -> list[str]:
+    """Return the caveats of a fit, as lines of text; `change` is that of the held-out loss on results, `better` names what could
+    be learned from in place of results."""
     lines, games = [], result.games
     if not result.convergence.converged:
         lines.append(f"the fit did not converge: {result.convergence.remains}; use more --iterations or another --learner")
@@ -133,7 +134,7 @@ def advice(result: FitResult, change: dict | None, noise: float | None, method: 
     if noise is not None and noise > NOISY and method == "logistic":
         lines.append(f"expect to lose a match: sampling noise alone moves evaluations by {noise:.0f} centipawns (standard "
                      f"deviation), because the results of {games:,} games set {len(result.null_space.coordinates):,} weights; "
-                     "learn from searches (--method rootstrap), from more games, or with a narrower --prior")
+                     f"learn from {better}, from more games, or with a narrower --prior")
     return lines
 
 

@@ -18,7 +18,7 @@ from tuner.parameters.parameters import Parameters
 from tuner.rows.batch import RowBatch
 from tuner.rows.build import Totals, build_rows
 from tuner.rows.check import RowCheck
-from tuner.rows.row_engine import RowEngine
+from tuner.rows.row_engine import RowEngine, counted
 from tuner.rows.values import Expected
 
 AHEAD = 1 << 13  # positions that an engine has been sent beyond those that are waited for: it may print its answers late
@@ -56,7 +56,7 @@ def build_engine_rows(command: str, sources: Sequence[str], target: Path, parame
         data, check, totals = build_rows(rows, target, parameters, phases, names, not_linear, {"engine": command, **kept})
     del packed
     if engine.without_row:
-        note(f"left out {engine.without_row:,} positions for which the engine printed no row: {engine.reason}")
+        note(f"left out {counted(engine.without_row, 'position')} for which the engine printed no row: {engine.reason}")
     return data, check, totals, report
 
 
@@ -83,7 +83,8 @@ def _rows(engine: RowEngine, game: Game, positions: Iterator[PositionBatch],
         yield from first()
     engine.finish()
     if engine.without_row == sent:
-        raise InputError(f"{engine.command}: printed no row for any of {sent:,} positions, but: {engine.reason}; expected rows")
+        raise InputError(f"{engine.command}: printed no row for any of {counted(sent, 'position')}, but the error "
+                         f"{engine.reason!r}; expected rows")
 
 
 def _with_results(rows: RowBatch, batch: PositionBatch, places: np.ndarray) -> RowBatch:

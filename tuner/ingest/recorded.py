@@ -79,6 +79,14 @@ def _error(scale: float, scores: np.ndarray, results: np.ndarray, group: np.ndar
     return float(np.sqrt((sums**2).sum() * count / (count - 1)) / (slope**2).sum())
 
 
+def better_targets(rows: bool, scores: bool) -> str:
+    """Return what can be learned from in place of results: of `rows` that another program counted or of games, with `scores` of
+    searches or without."""
+    if scores:
+        return "the scores (--targets scores)"
+    return "scores of searches (`score` in each row, and --targets scores)" if rows else "searches (--method rootstrap)"
+
+
 def scale_line(found: ScoreScale, what: str = "recorded scores") -> str:
     """Return a line about a fitted scale, with a 95 % interval."""
     value = np.tanh(found.value * SHOWN)

@@ -10,6 +10,7 @@ from typing import TypeAlias
 import numpy as np
 
 from games.streams import InputError
+from tuner.ingest.recorded import better_targets
 from tuner.parameters.heading import game_of
 from tuner.parameters.reader import read_parameters
 from tuner.report.formatting import known, number, short, signed, together, whole
@@ -205,17 +206,20 @@ def reasons(run: LearningRun) -> list[str]:
                 f"tuner selfplay --resume {shlex.quote(str(run.folder))} --games {int(MORE * games)}, then play again."]
     result = run.findings.get("result") or {}
     method, prior, games = result.get("method"), result.get("prior"), result.get("games")
-    lines = []
+    rows, lines = result.get("rows") is True, []
+    searches = "searches (--method rootstrap, the default for games)"
+    better = better_targets(rows, result.get("scores") is True) if rows else searches
     if method == "logistic":
         lines.append(f"The results of {whole(games)} games changed {whole(moved)} weights. A result is a noisy label of the "
-                     "positions of its game, and weights that fit the noise cost strength. Learn from searches (--method "
-                     f"rootstrap, the default for games), or with a narrower prior: {_narrower(prior, WIDTH)}.")
+                     "positions of its game, and weights that fit the noise cost strength. Learn from "
+                     f"{better}, or with a narrower prior: {_narrower(prior, WIDTH)}.")
     elif method == "rootstrap":
         lines.append(f"Searches of depth {short(result.get('depth'))} changed {whole(moved)} weights. Keep them closer to "
                      f"their start: {_narrower(prior, WIDTH / 2)}; or search deeper: --depth {_deeper(result.get('depth'))}.")
     elif method == "scores":
-        lines.append(f"Scores of {whole(games)} games changed {whole(moved)} weights. Learn from our own searches (--targets "
-                     f"search), or with a narrower prior: {_narrower(prior, WIDTH / 2)}.")
+        learn = "Learn" if rows else "Learn from our own searches (--targets search), or"
+        lines.append(f"Scores of {whole(games)} games changed {whole(moved)} weights. {learn} with a narrower prior: "
+                     f"{_narrower(prior, WIDTH / 2)}.")
     elif method:
         lines.append(f"Temporal differences of {whole(games)} games changed {whole(moved)} weights. Learn from searches "
                      f"(--method rootstrap), or with a narrower prior: {_narrower(prior, WIDTH)}.")

@@ -24,6 +24,11 @@ FIELDS = 4  # of a FEN, which say what the position is; the clocks do not
 WHAT = "an engine that prints rows"
 
 
+def counted(number: int, what: str) -> str:
+    """Return a number of things: 1 position, 2 positions."""
+    return f"{number:,} {what}{'s' * (number != 1)}"
+
+
 class RowEngine:
     """A running engine; a context manager, which kills it at the end with its children. InputError if it cannot be started.
 
@@ -90,9 +95,9 @@ class RowEngine:
                 self._read()
         except EngineFault:
             return  # its end, or silence
-        raise InputError(f"{self.command}: printed {shown(self._text(self._lines[0]))} after the answers to all "
-                         f"{self.answered:,} positions; expected one line for each, since rows belong to positions by their "
-                         "order; print nothing else")
+        raise InputError(f"{self.command}: printed {shown(self._text(self._lines[0]))} after its "
+                         f"{counted(self.answered, 'answer')}; expected one line for each position, since rows belong to "
+                         "positions by their order; print nothing else")
 
     def _answers(self, n: int, progress: Callable[[int], None]) -> list[bytes]:
         """Return the next n answers."""
@@ -121,11 +126,11 @@ class RowEngine:
             elif not line.strip():
                 continue
             elif self.answered or self._lines:
-                self._fail(f"printed {shown(self._text(line))}, which is no row")
+                self._fail(f"printed {shown(self._text(line))}, which is no row,")
             else:
                 self._greetings, self._greeting = self._greetings + 1, self._text(line)
                 if self._greetings > MOST_GREETINGS:
-                    self._fail(f"printed {self._greetings:,} lines")
+                    self._fail(f"printed {self._greetings:,} lines that are no rows")
 
     def _errors(self, lines: list[bytes]) -> dict[int, str]:
         """Return by place the reasons of the engine for having no row."""
@@ -155,10 +160,10 @@ class RowEngine:
         done = self.answered + len(self._lines)
         said = f", and complained: {shown(self._process.complaint)}" if self._process.complaint else ""
         if self._greeting and not done:
-            said = f", but for {shown(self._greeting)}{said}"
+            said = f" (its last line: {shown(self._greeting)}){said}"
         at = done - self._before
         try_it = f"; try echo {shlex.quote(self._asked[at])} | {self.command}" if at < len(self._asked) else ""
-        raise InputError(f"{self.command}: {what} after the answers to {done:,} positions{said}; expected a line of JSON for "
+        raise InputError(f"{self.command}: {what} after {counted(done, 'answer')}{said}; expected a line of JSON for "
                          f"each line of standard input{try_it}")
 
     @staticmethod

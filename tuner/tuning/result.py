@@ -12,7 +12,8 @@ from tuner.datasets.dataset import Dataset
 from tuner.diagnostics.findings import advice, draws_of, evaluation_noise, held_out_change, held_out_results, ratios_of
 from tuner.fit.problem import Problem
 from tuner.fit.result import FitResult
-from tuner.ingest.recorded import ScoreScale
+from tuner.ingest.recorded import ScoreScale, better_targets
+from tuner.rows.build import TERMS
 from tuner.tuning.options import TuneOptions
 
 # methods whose targets are not the results: a name of the targets, and where they come from
@@ -33,18 +34,19 @@ def report_line(report: ReadReport) -> str:
     return text
 
 
-def method_line(options: TuneOptions) -> str:
-    """Return a line about the method and its targets, for resolved options."""
+def method_line(options: TuneOptions, rows: bool, scores: bool) -> str:
+    """Return a line about the method and its targets, for resolved options; see `better_targets`."""
     if options.method == "rootstrap":
         return (f"rootstrap, lambda {options.lambda_:g}: learns from searches of the positions, depth {options.depth}; "
                 "--method logistic learns from the results alone")
     if options.method == "scores":
         source = f"searches of {options.teacher}, {options.nodes:,} nodes" if options.teacher else "the scores in these files"
         part = ", blended with the results" if options.lambda_ else ""
-        return (f"scores, lambda {options.lambda_:g}: learns from {source}{part}; "
-                "--targets search learns from our own searches, --targets results from the results alone")
+        others = "--targets results learns" if rows else "--targets search learns from our own searches, --targets results"
+        return f"scores, lambda {options.lambda_:g}: learns from {source}{part}; {others} from the results alone"
     if options.method == "logistic":
-        return "logistic: learns from the results alone"
+        also = "; --targets scores learns from the scores" if rows and scores else ""
+        return f"logistic: learns from the results alone{also}"
     searched = f", at the leaves of searches of depth {options.depth}" if options.depth else ""
     return f"{options.method}, lambda {options.lambda_:g}: learns from temporal differences{searched}"
 
@@ -59,6 +61,7 @@ def describe(start: str, output: Path, data: Dataset, options: TuneOptions, resu
 
     on_own = held_out_change(result)
     change = held_out_results(result, on_results) if on_results else on_own
+    rows = data.manifest["terms"] == TERMS
     noise = evaluation_noise(result) if options.gradient == "analytic" else None
     used = {"targets": options.targets, "teacher": options.teacher, "nodes": options.nodes, "depth": options.depth,
             "lambda": options.lambda_, "max_difference": options.max_difference,
@@ -81,7 +84,8 @@ def describe(start: str, output: Path, data: Dataset, options: TuneOptions, resu
         "held_out_change": on_own, **({"evaluation_noise": round(noise, 2)} if noise is not None else {}),
         **({"draws": draws_of(result, result.parameters.stages)} if result.problem.objective.widths else {}),
         "ratios": ratios_of(result.uncertainty, result.weights, result.parameters.layout),
-        "advice": advice(result, change, noise, options.method),
+        **({"rows": True, "scores": len(data.score) > 0} if rows else {}),
+        "advice": advice(result, change, noise, options.method, better_targets(rows, rows and len(data.score) > 0)),
         "compare": _command("diff", start, output, options), **(
             {"match": _command("match", output, start, options) + f" --depth {MATCH_DEPTH} --games {MATCH_GAMES}" + (
                 f" --run {shlex.quote(f'{options.run}-match')}" if options.run else "")} if game and game.searcher else {})}

@@ -140,7 +140,8 @@ def _rounds(begun: Start, sources: Sequence[str], folder: Path, given: TuneOptio
         if given.device == "auto":
             options = _without_gpu(options, read)
         if first:
-            summary = report_reading(read, engine, options, display, method_line(options))
+            how = method_line(options, engine is None, len(read.data.score) > 0)
+            summary = report_reading(read, engine, options, display, how)
         fitting = replace(options.fitting(device_of(engine, read, options)), progress=display.passing)
         if first:
             options = _with_width(read.data, parameters, options, fitting, display)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -31,8 +32,8 @@ def started(start: str, sources: Sequence[str], options: TuneOptions) -> Start:
     parameters = load_parameters(start, options.terms)
     others = [source for source in sources if source not in rows]
     if others and parameters.of_rows:
-        raise InputError(f"{others[0]}: not rows, but another program counts the terms of {start}; name rows, or make a dataset "
-                         "of games with `tuner dataset GAMES --engine COMMAND`")
+        raise InputError(f"{others[0]}: not rows, but another program counts the terms of {start}; name rows, or let it count: "
+                         f"tuner dataset {shlex.quote(others[0])} --engine COMMAND --params {shlex.quote(str(start))} -o rows.ds")
     if others and rows:
         raise InputError(f"{rows[0]}: rows, beside {others[0]}, which is not; name one or the other")
     if rows:

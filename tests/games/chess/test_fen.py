@@ -10,6 +10,7 @@ import pytest
 
 from games.chess import faults
 from games.chess.fen import START, fen, position
+from games.chess.fens import fens
 from games.chess.position import START as START_WORDS
 
 BAD = {
@@ -138,3 +139,16 @@ def test_en_passant_is_dropped_where_the_pawn_cannot_have_made_a_double_step():
 ])
 def test_clock_and_number_are_optional_and_stay_in_their_range(text, clock, number):
     assert fen(position(text)).split()[4:] == [str(clock), str(number)]
+
+
+def test_many_positions_are_written_as_one_by_one():
+    texts = ["8/8/8/8/8/8/8/K1k5 w - - 99 65535", "4k3/8/8/2pP4/8/8/8/4K3 w - c6 0 2", "4k3/8/8/8/2pP4/8/8/4K3 b - d3 0 2"]
+    boards, rng = [chess.Board(text) for text in texts], random.Random(5)
+    for number in range(200):
+        board = chess.Board.from_chess960_pos(number * 4) if number % 2 else chess.Board()
+        for _ in range(rng.randrange(60)):
+            if moves := list(board.legal_moves):
+                board.push(rng.choice(moves))
+        boards.append(board)
+    words = np.array([position(board.fen()) for board in boards])
+    assert fens(words) == [fen(one) for one in words] and fens(words[:0]) == []

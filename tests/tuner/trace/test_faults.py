@@ -22,7 +22,7 @@ from tuner.parameters.parameters import Parameters
 from tuner.rows.check import RowCheck
 
 SEEDS = 20
-GAMES, PER_GAME = 25, 20
+GAMES, PER_GAME = 60, 10
 # what the check has to say first: its kind, the name of the term, and words of the sentence
 EXPECTED = {"perspective": ("perspective", "", "The evaluations are of the side to move, the counts of the first player's view"),
             "swapped": ("stages", "mobility.knight", "The stages of mobility.knight are exchanged"),
