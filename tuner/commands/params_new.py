@@ -35,8 +35,10 @@ def start(new: str, arguments: argparse.Namespace) -> dict:
     write_parameters(output, parameters)
     if not arguments.json:
         print(f"wrote {shlex.quote(str(output))}: {line(parameters)}\n  {terms_line(parameters)}")
-        print("every number is 0: " + ("enter the numbers of your engine, or learn them from results" if parameters.of_rows else
-                                       f"learn them with `tuner tune {shlex.quote(str(output))} GAMES -o learned.yaml`"))
+        name = shlex.quote(str(output))
+        print("every number is 0: " + (
+            f"read those of your engine with `tuner export {name} --from SOURCE -o start.yaml`, or learn them from results"
+            if parameters.of_rows else f"learn them with `tuner tune {name} GAMES -o learned.yaml`"))
     return {"output": str(output), **summary(parameters)}
 
 

@@ -10,10 +10,8 @@ import numpy as np
 
 from tuner.parameters.layout import Layout
 from tuner.rows.batch import RowBatch
-from tuner.rows.diagnosis import Fault, diagnose, side_of_results
+from tuner.rows.diagnosis import ENOUGH, Fault, diagnose, side_of_results
 from tuner.rows.residuals import Sampler, sample_of, tolerance
-
-ENOUGH = 0.999  # share of rows within rounding with which the rows fit
 
 
 @dataclass(frozen=True)
@@ -40,8 +38,10 @@ class RowCheck:
 
     @property
     def fits(self) -> bool:
-        """Whether rows and weights are the engine's evaluation; False without evaluations, and with rows by side to move."""
-        return self.checked > 0 and self.share >= ENOUGH and not any(fault.kind == "perspective" for fault in self.faults)
+        """Whether rows and weights, which the engine may round, are its evaluation; False without evaluations, and with rows by
+        side to move."""
+        kinds = {fault.kind for fault in self.faults}
+        return self.checked > 0 and (self.share >= ENOUGH or "rounded" in kinds) and "perspective" not in kinds
 
     def lines(self) -> list[str]:
         """Return the findings as lines of text."""

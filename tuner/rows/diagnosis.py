@@ -18,6 +18,7 @@ from tuner.rows.missing import Unused, missing_faults, never_counted
 from tuner.rows.residuals import Sample
 from tuner.rows.taper_faults import taper_faults
 
+ENOUGH = 0.999  # share of rows within rounding with which the rows fit
 FEWEST_SIDES = 0.9  # share of the rows whose side to move must be known
 MOST_SEARCHED = 16_384  # rows in which faults are looked for before they are verified in all
 CLEAR_CORRELATION = 0.1  # between evaluations and results
@@ -40,6 +41,8 @@ def diagnose(sample: Sample, weights: np.ndarray, phases: int, layout: Layout, s
     If none does, say so, and name what comes closest.
     """
     trial = Trial(sample, weights)
+    if (rounded := _rounded(trial)):
+        return rounded
     unused = never_counted(layout, weights, used)
     for base in _bases(sample, stages):
         view = trial.of(base.sample)
@@ -53,6 +56,18 @@ def diagnose(sample: Sample, weights: np.ndarray, phases: int, layout: Layout, s
                 "are. Print both of the first player's view (for chess White's).")
         return (Fault("perspective", "", text, explained),)
     return _unexplained(trial, layout, weights, unused)
+
+
+def _rounded(trial: Trial) -> tuple[Fault, ...]:
+    """Return the finding that the engine has the weights of the parameter file with fewer decimals; the rows are fine then."""
+    for decimals in (0, 1, 2):
+        predicted = trial.sample.predicted(np.round(trial.weights, decimals))
+        agrees = np.abs(trial.sample.evaluation - predicted) <= trial.sample.tolerance
+        if agrees.mean() >= ENOUGH:
+            what = "whole numbers" if decimals == 0 else f"{decimals} decimal{'s' * (decimals > 1)}"
+            return (Fault("rounded", "", f"With the weights of the parameter file rounded to {what}, as `tuner export --into` "
+                                         "writes them, the rows agree: nothing is wrong.", float(agrees[trial.differs].mean())),)
+    return ()
 
 
 def _bases(sample: Sample, stages: Sequence[str]) -> Iterator[Base]:

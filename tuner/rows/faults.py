@@ -16,7 +16,8 @@ BROKEN = 0.01  # share of the agreeing rows that may differ after it
 
 @dataclass(frozen=True)
 class Fault:
-    """What is wrong: `kind` (perspective, stages, term, missing, weight, taper, scale, constant, unknown), the `name` of a term,
+    """What is wrong: `kind` (perspective, stages, term, missing, weight, taper, scale, constant, rounded,
+    unknown), the `name` of a term,
     parameter or number, a sentence with what to do, and the share of the differing rows that agree once it is corrected."""
 
     kind: str

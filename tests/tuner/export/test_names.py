@@ -104,6 +104,7 @@ def test_a_map_names_definitions_and_their_parts(tmp_path):
     ("tempo.tempo: Values[ROOK]", "names.yaml:1: Values (a.c:1) has no item [ROOK], its items are PAWN, KNIGHT"),
     ("tempo.tempo: T@1[0]", "names.yaml:1: T (a.c:3) has no item [0]: it is one number"),
     ("tempo.tempo: p.mob.n[2]", "names.yaml:1: p (a.c:2) has no item [2], it has 2"),
+    ("tempo.tempo: p.mob.n[KNIGHT]", "p (a.c:2) has no item [KNIGHT], it has 2, without names: write its index, from 0"),
     ("'*': T@1", "names.yaml:1: '*' matches 3 parameters; a glob may only be null"),
     ("tempo.tempo: {mg: T@1}", "names.yaml:1: tempo.tempo has mg, expected the stages all"),
     ("'*': null", "names.yaml: leaves no parameter to be written to a.c"),

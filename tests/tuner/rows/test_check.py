@@ -34,6 +34,17 @@ def test_rows_that_fit_have_no_fault(seed):
 
 
 @pytest.mark.parametrize("seed", SEEDS)
+def test_an_engine_with_rounded_weights_fits(seed):
+    """As after an export: many small differences add up to more than the rounding of one evaluation."""
+    engine = Engine.random(seed)
+    engine = Engine(40 * engine.counts, engine.weights, engine.phase, engine.side)
+    shift = np.random.default_rng(seed).uniform(-0.499, 0.499, engine.weights.shape)
+    found = check(engine.rows(), engine.weights + shift)
+    assert found.fits and found.exact < found.checked and [fault.kind for fault in found.faults] == ["rounded"]
+    assert "rounded to whole numbers" in found.lines()[-1] and "nothing is wrong" in found.lines()[-1]
+
+
+@pytest.mark.parametrize("seed", SEEDS)
 def test_evaluations_by_side_to_move_are_named(seed):
     engine = Engine.random(seed)
     turned = engine.side * engine.evaluation()

@@ -23,6 +23,7 @@ from tuner.parameters.layout import Place
 from tuner.parameters.reader import listed
 
 LARGEST = 16 << 20  # bytes of a source
+MOST_NAMED = 12  # parameters without a definition, in an error
 
 
 @dataclass(frozen=True)
@@ -91,7 +92,7 @@ def plan(r: Rounded, paths: Sequence[Path], map_path: Path | None = None, only: 
             missing.append((place.path, str(unmatched)))
     if missing:
         first, problem = missing[0]
-        more = f" ({len(missing) - 1} more: {listed([name for name, _ in missing[1:]])})" if len(missing) > 1 else ""
+        more = f" ({len(missing) - 1} more: {listed([name for name, _ in missing[1:]], MOST_NAMED)})" if len(missing) > 1 else ""
         raise InputError(f"{files}: {first}: {problem}{more}; write `{first}: NAME` in {map_path or 'a file for --map'}, or null "
                          "for NAME if it is not kept there")
     if not found:

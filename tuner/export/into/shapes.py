@@ -44,6 +44,8 @@ def parts_of(node: Node, path: str) -> Node:
         return parts_of(node.values[int(step)], rest)
     names = ", ".join(label for label in node.labels if label)
     items = f"its items are {names}" if names else f"it has {len(node.values)}"
+    if not names and not step.isdigit():
+        items += ", without names: write its index, from 0"
     raise ShapeError(f"has no item {match[0]}, {items}", node.start)
 
 
