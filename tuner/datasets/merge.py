@@ -10,6 +10,7 @@ import numpy as np
 from games.streams import InputError
 from tuner.datasets.dataset import Dataset
 from tuner.datasets.reader import open_dataset
+from tuner.datasets.rows import Rows
 from tuner.datasets.wide_writer import WideWriter
 from tuner.datasets.writer import DatasetWriter
 
@@ -55,8 +56,7 @@ def _sources(datasets: Sequence[Dataset]) -> list[dict]:
 def copy_games(sources: Iterable[tuple[Dataset, np.ndarray]], target: Path, manifest: dict) -> None:
     """Write the chosen games (indices, ascending) of datasets of one layout as a new dataset."""
     chosen = list(sources)
-    plain = not any(data.counted_elsewhere for data, _ in chosen)
-    with DatasetWriter(target) if plain else WideWriter(target) as writer:
+    with writer_like([data for data, _ in chosen], target) as writer:
         for data, games in chosen:
             for run in np.split(games, np.flatnonzero(np.diff(games) != 1) + 1):
                 if len(run):
@@ -64,17 +64,38 @@ def copy_games(sources: Iterable[tuple[Dataset, np.ndarray]], target: Path, mani
         writer.finish(manifest)
 
 
+def writer_like(datasets: Sequence[Dataset], target: Path) -> DatasetWriter:
+    """Return a writer of a dataset that holds everything that these hold."""
+    return WideWriter(target) if any(data.counted_elsewhere for data in datasets) else DatasetWriter(target)
+
+
+def copy_positions(writer: DatasetWriter, data: Dataset, begin: int, end: int, keep: np.ndarray | None = None) -> None:
+    """Append positions begin to end of a dataset to a writer like it; of them, those that `keep` (end - begin,) bool marks."""
+    rows, places = data.rows(begin, end), np.arange(begin, end)
+    rows = rows._replace(rest=rows.rest if len(rows.rest) else None)
+    if keep is not None:
+        rows, places = _only(rows, keep), places[keep]
+    if not isinstance(writer, WideWriter):
+        writer.add_positions(rows)
+        return
+    steps, scale = data.phase_scale[rows.phase].T
+    unknown = np.full(len(places), np.nan, np.float32)
+    evaluation, score = (array[places] if len(array) else unknown for array in (data.evaluation, data.score))
+    writer.add_rows(rows._replace(phase=steps), scale, evaluation, score, data.texts(places))
+
+
+def _only(rows: Rows, keep: np.ndarray) -> Rows:
+    """Return the rows that `keep` (n,) marks."""
+    lengths = np.diff(rows.row)
+    nonzeros = np.repeat(keep, lengths)
+    parts = {name: None if (array := getattr(rows, name)) is None else array[keep]
+             for name in rows._fields if name not in ("index", "count", "row")}
+    return Rows(index=rows.index[nonzeros], count=rows.count[nonzeros], row=np.concatenate([[0], np.cumsum(lengths[keep])]),
+                **parts)
+
+
 def _copy_run(writer: DatasetWriter, data: Dataset, begin: int, end: int, most: int = 1 << 16) -> None:
     first = data.first[begin:end]
     writer.add_games(first - first[0] + writer.positions, data.game[begin:end], data.opening[begin:end])
     for a in range(int(first[0]), int(data.first[end]), most):
-        b = min(a + most, int(data.first[end]))
-        rows = data.rows(a, b)
-        if not isinstance(writer, WideWriter):
-            writer.add_positions(rows)
-            continue
-        steps, scale = data.phase_scale[rows.phase].T
-        unknown = np.full(b - a, np.nan, np.float32)
-        evaluation, score = (array[a:b] if len(array) else unknown for array in (data.evaluation, data.score))
-        writer.add_rows(rows._replace(phase=steps, rest=rows.rest if len(rows.rest) else None), scale, evaluation, score,
-                        data.texts(np.arange(a, b)))
+        copy_positions(writer, data, a, min(a + most, int(data.first[end])))
