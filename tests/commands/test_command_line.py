@@ -44,7 +44,7 @@ def test_help_fits_a_terminal_of_80_columns_and_examples_parse(monkeypatch, comm
     ("tune --fixd=x", "tuner tune: no option --fixd; did you mean --fixed? See tuner tune --help"),
     ("export classic --fromat c", "tuner export: no option --fromat; did you mean --format? See tuner export --help"),
     ("match a b --xyzzy", "tuner match: no option --xyzzy; see tuner match --help"),
-    ("params classic pesto", "tuner params: unexpected pesto; see tuner params --help"),
+    ("params classic pesto", "tuner: pesto: a second file, expected one; or --new before names"),
     ("--print-completion", "tuner: argument --print-completion: expected one argument; see tuner --help"),
 ])
 def test_an_unknown_word_names_the_nearest_one(arguments, said):
@@ -84,7 +84,7 @@ printf '%s\\n' "${{COMPREPLY[@]}}\""""
 def test_every_name_of_a_file_in_a_usage_is_completed():
     """Other words in capitals are numbers, names and texts."""
     others = {"N", "L", "SD", "NAME", "SHARE", "CP", "KIND", "P", "MB", "S", "BASE+INC", "NAME=VALUE", "NAME=N", "ROW", "ENGINE",
-              "GLOB", "REGEX"}
+              "GLOB", "REGEX", "PART", "COMMAND"}
     _, commands = make_parser(COMMANDS)
     found = {action.metavar for command in commands.values() for action in command._actions if isinstance(action.metavar, str)}
     assert found - others == {*completion.FILES, *completion.FOLDERS}

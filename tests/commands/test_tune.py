@@ -272,13 +272,13 @@ def test_params_summarises_a_file_and_adds_what_it_lacks(tmp_path):
     assert (said["game"], said["parameters"], said["stages"]) == ("tictactoe", 7, ["all"])
     assert sum(said["terms"].values()) == 7
     path, full = tmp_path / "short.yaml", load_parameters("tictactoe/classic")
-    path.write_text("game: tictactoe\nscale: 0.004\nstages: [all]\nfixed: ['lines.*']\nweights: {lines: {win: 250.5}}\n")
+    path.write_text("game: tictactoe\nscale: 0.004\nstages: [all]\nfixed: ['lines.*']\nweights: {lines: {win: 250.5}, squares: {tempo: 3}}\n")
     assert tuner("params", path).status == 2
     ran = done("params", path, "--add-missing", "-o", tmp_path / "full.yaml")
-    assert "full.yaml: added lines.open, squares.centre, squares.corner, squares.edge, squares.tempo\n" in ran.out
+    assert "full.yaml: added lines.open, squares.centre, squares.corner, squares.edge\n" in ran.out
     found = load_parameters(tmp_path / "full.yaml")
     place = next(place for place in full.layout.places if place.path == "lines.win")
-    assert found.weights[0, place.first] == 250.5 and np.count_nonzero(found.weights) == 1
+    assert found.weights[0, place.first] == 250.5 and np.count_nonzero(found.weights) == 2
     assert (found.scale, found.fixed) == (0.004, ("lines.*",))
     assert "weights: {lines" in path.read_text()  # the file itself is as it was
     again = done("params", tmp_path / "full.yaml", "--add-missing", "-o", tmp_path / "again.yaml")

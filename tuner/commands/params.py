@@ -1,9 +1,9 @@
 """Check a parameter file and summarise it, add the parameters that it lacks, or start a new one.
 
-  tuner params PARAMS                        check a file and summarise it
-  tuner params PARAMS --add-missing -o OUT   the same file, with zeros for what its terms lack
-  tuner params --new NAME... -o OUT          a new file of these terms or parameters, with zeros
-  tuner params --from-rows ROWS -o OUT       a new file of the parameters that occur in rows
+  tuner params PARAMS                       check a file and summarise it
+  tuner params PARAMS --add-missing -o OUT  add zeros for what its terms lack
+  tuner params --new NAME... -o OUT         zeros for these terms or parameters
+  tuner params --from-rows ROWS -o OUT      zeros for the parameters of rows
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import argparse
 
 from tuner.commands.options import add_term_options, at_least_one
 
-USAGE = "PARAMS|NAME... [--add-missing|--new|--from-rows] [-o OUT] [options]"
+USAGE = "PARAMS|NAME... [--add-missing|--new|--from-rows] [-o OUT]"
 EXAMPLE = """examples:
   tuner params my.yaml
   tuner params classic --terms my_terms.py --add-missing -o mine.yaml

@@ -18,6 +18,7 @@ class Heading(NamedTuple):
     game: str
     of_rows: bool
     terms: tuple[str, ...]
+    line: int  # of the game
 
 
 def heading_of(path: Path) -> Heading:
@@ -33,7 +34,7 @@ def heading_of(path: Path) -> Heading:
                          "another program counts need `terms: rows` in this file)")
     weights = root.value.get("weights")
     names = tuple(weights.value) if weights is not None and isinstance(weights.value, dict) else ()
-    return Heading(node.value, rows, names)
+    return Heading(node.value, rows, names, node.line)
 
 
 def game_of(path: Path) -> str:

@@ -11,6 +11,7 @@ from tuner.engine.loading import load_parameters, parameter_path
 from tuner.io.run_folder import CONFIG, HISTORY, read_plain
 from tuner.parameters.align import aligned
 from tuner.parameters.diff import Comparison, compare
+from tuner.parameters.heading import heading_of
 from tuner.parameters.parameters import Parameters, tapered, untapered
 from tuner.report.findings_file import read_findings
 from tuner.report.history import read_history
@@ -120,6 +121,9 @@ def _initial(folder: Path, start: str, learned: Parameters, terms: list[str]) ->
             path = Path(start or START)
         if not path.exists():
             raise InputError(f"{folder / START}: no such file, and {start or 'a start'} does not exist either")
+    heading = heading_of(path)
+    if heading.game != learned.game:
+        raise InputError(f"{path}:{heading.line}: game is {heading.game!r}, expected {learned.game}")
     initial = aligned(load_parameters(path, terms, add_missing=True), learned.layout)
     if initial.stages != learned.stages:
         initial = untapered(initial) if len(learned.stages) == 1 else tapered(initial, learned.stages)
