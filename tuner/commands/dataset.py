@@ -3,9 +3,8 @@
   tuner dataset GAMES... -o DIR           build a dataset
   tuner dataset GAMES... --engine COMMAND --params FILE -o DIR
                                           build one of rows that your engine prints
-                                          (docs/your-own-engine.md)
   tuner dataset ROWS... -o DIR            build one of files of rows (docs/rows.md)
-  tuner dataset export DIR -o ROWS        write a dataset as rows, in the format that the name says
+  tuner dataset export DIR -o ROWS        write a dataset as rows
   tuner dataset inspect DIR               its games, results, phases and parameters
   tuner dataset merge DIR DIR... -o DIR   all games of several datasets, each once
   tuner dataset split DIR -o DIR HELD     two datasets without a common opening
@@ -21,7 +20,8 @@ USAGE = "[inspect|merge|split|export] GAMES [GAMES ...] -o DIR [options]"
 EXAMPLE = """examples:
   tuner dataset games/*.pgn.zst -o games.ds
   tuner dataset inspect games.ds
-  tuner dataset games.pgn --engine "./myengine trace" --params my.yaml -o rows.ds
+  tuner dataset games.pgn --engine "./myengine trace" --params my.yaml \\
+    -o rows.ds
   tuner dataset rows.jsonl --params my.yaml -o rows.ds
   tuner dataset split games.ds -o train.ds test.ds --held-out 0.2
 """
