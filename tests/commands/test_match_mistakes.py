@@ -17,7 +17,7 @@ CASES = {
     "match classic nothing": "nothing: no such file; bundled parameter files: classic, material, pesto, zero; or random, "
                              'an engine on the PATH, or "uci:COMMAND"',
     "match nothing.yaml classic": "nothing.yaml: no such file",
-    "match classic broken.yaml": "broken.yaml:3: weights lacks",
+    "match classic broken.yaml": "broken.yaml:3: weights names no term",
     "match classic uci:no-such-engine": "no-such-engine: no such program, expected the command of a uci engine",
     "match classic xboard:no-such-engine": "no-such-engine: no such program, expected the command of a xboard engine",
     "match classic uci:": "'': no such program",

@@ -48,7 +48,7 @@ def test_a_new_file_has_the_parameters_of_rows():
     ran = done("params", "--from-rows", "rows.csv", "-o", "mine.yaml")
     p = load_parameters("mine.yaml")
     assert p.layout.describe() == ENGINE.describe() and (p.stages, p.phases) == (("mg", "eg"), 24)
-    assert "every number is 0: enter the numbers of your engine, or learn them from results" in ran.out
+    assert "every number is 0: read those of your engine with" in ran.out
     assert np.array_equal(p.weights, np.zeros((2, ENGINE.size)))
 
 

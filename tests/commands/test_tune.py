@@ -272,7 +272,8 @@ def test_params_summarises_a_file_and_adds_what_it_lacks(tmp_path):
     assert (said["game"], said["parameters"], said["stages"]) == ("tictactoe", 7, ["all"])
     assert sum(said["terms"].values()) == 7
     path, full = tmp_path / "short.yaml", load_parameters("tictactoe/classic")
-    path.write_text("game: tictactoe\nscale: 0.004\nstages: [all]\nfixed: ['lines.*']\nweights: {lines: {win: 250.5}, squares: {tempo: 3}}\n")
+    weights = "{lines: {win: 250.5}, squares: {tempo: 3}}"
+    path.write_text(f"game: tictactoe\nscale: 0.004\nstages: [all]\nfixed: ['lines.*']\nweights: {weights}\n")
     assert tuner("params", path).status == 2
     ran = done("params", path, "--add-missing", "-o", tmp_path / "full.yaml")
     assert "full.yaml: added lines.open, squares.centre, squares.corner, squares.edge\n" in ran.out

@@ -92,5 +92,5 @@ def _with_results(rows: RowBatch, batch: PositionBatch, places: np.ndarray) -> R
     may be the engine's."""
     of = np.repeat(np.arange(len(batch.first)), np.diff(batch.first, append=len(batch.positions)))[places]
     recorded = batch.recorded[places]
-    return rows._replace(outcome=batch.outcomes[places], game=batch.identities[of],
+    return rows._replace(outcome=batch.outcomes[places], game=batch.identities[of], opening=batch.openings[of],
                          score=np.where(np.isnan(recorded), rows.score, recorded))
