@@ -92,7 +92,7 @@ def test_games_and_positions_are_those_of_the_games_dataset(build, tmp_path, qui
     data, check, *_ = build(source=tmp_path / "games.pgn", options=options)
     other, _ = build_games(quiescence.engine, [str(tmp_path / "games.pgn")], tmp_path / "games.ds", options, quiescence, print)
     assert check.fits and data.positions == other.positions > 200
-    assert np.array_equal(data.game, other.game) and np.array_equal(data.first, other.first)
+    assert all(np.array_equal(getattr(data, name), getattr(other, name)) for name in ("game", "first", "opening"))
     assert np.array_equal(data.outcome, other.outcome)
     options, packed = prepared(options, quiescence)
     batches = CHESS.read(str(tmp_path / "games.pgn"), options, ReadReport(), print)
