@@ -106,7 +106,7 @@ def resolved(options: TuneOptions, game: Game | None, parameters: Parameters, so
         lambda_=method.lambda_ if options.lambda_ is None else options.lambda_, rounds=options.rounds or method.rounds,
         device=device, no_gpu=no_gpu, loss=options.loss or "cross-entropy",
         step=STEPS.get(options.gradient) if options.step is None else options.step,
-        prior=PRIORS.get(name, options.prior) if options.prior == "auto" else options.prior,
+        prior=PRIORS.get(name, options.prior) if options.prior == "auto" and not rows else options.prior,
         nodes=(options.nodes or TEACHER_NODES) if options.teacher else None)
 
 
