@@ -158,10 +158,11 @@ def test_what_is_no_program_or_another_program_is_said(build, tmp_path):
             refused(build, tmp_path, "", command="sh -c 'echo Fake 1 by nobody; sleep 100'"))
 
 
-def test_an_interrupt_ends_the_engine(build, tmp_path):
+def test_an_interrupt_ends_the_engine(build, tmp_path, monkeypatch):
     """Ctrl-C arrives while rows are waited for."""
     from _thread import interrupt_main
 
+    monkeypatch.setattr(row_engine, "PATIENCE", 60.0)
     before, threads = sorted(tmp_path.iterdir()), threading.active_count()
     threading.Timer(0.5, interrupt_main).start()
     with pytest.raises(KeyboardInterrupt):

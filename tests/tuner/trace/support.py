@@ -84,6 +84,14 @@ def folder_of(language: str, folder: Path, trace: bool = True) -> Path:
     return folder
 
 
+def known_to_rustc(*names: str) -> list[str]:
+    """Return the options that make conditions known to rustc: it warns of others from 1.80 on, and has no such options before."""
+    version = subprocess.run([compiler_of("rust"), "--version"], capture_output=True, text=True, check=True).stdout.split()[1]
+    if tuple(map(int, version.split(".")[:2])) < (1, 80):
+        return []
+    return [word for name in names for word in ("--check-cfg", f"cfg({name})")]
+
+
 def compile_mini(language: str, folder: Path, *faults: str, trace: bool = True) -> Mini:
     """Compile an engine whose sources are in a folder, warnings being errors."""
     compiler, program = compiler_of(language), folder / "-".join(("mini", *faults))
@@ -91,9 +99,8 @@ def compile_mini(language: str, folder: Path, *faults: str, trace: bool = True) 
         options = ["-std=c++14", "-O0", "-Wall", "-Wextra", "-Wpedantic", "-Werror", *(["-DTRACE"] if trace else []),
                    *(f"-D{fault.upper()}" for fault in faults), "mini.cpp"]
     else:
-        known = [word for fault in FAULTS for word in ("--check-cfg", f"cfg({fault})")]
-        options = ["--edition", "2021", "-C", "opt-level=0", "--deny", "warnings", "--check-cfg",
-                   'cfg(feature, values("trace"))', *known, *(["--cfg", 'feature="trace"'] if trace else []),
+        options = ["--edition", "2021", "-C", "opt-level=0", "--deny", "warnings",
+                   *known_to_rustc('feature, values("trace")', *FAULTS), *(["--cfg", 'feature="trace"'] if trace else []),
                    *(word for fault in faults for word in ("--cfg", fault)), "mini.rs"]
     ran = subprocess.run([compiler, *options, "-o", program], cwd=folder, capture_output=True, text=True)
     assert ran.returncode == 0, ran.stderr

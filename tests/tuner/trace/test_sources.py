@@ -11,7 +11,7 @@ import pytest
 from games.streams import InputError
 from tests.commands.support import done
 from tests.tools import tool
-from tests.tuner.trace.support import compiler_of
+from tests.tuner.trace.support import compiler_of, known_to_rustc
 from tuner.parameters.layout import Layout, Place
 from tuner.trace.languages import LANGUAGES
 
@@ -71,7 +71,7 @@ def compiled(language: str, folder: Path, marks: str, trace: bool, standard: tup
         (folder / "tracerows.rs").write_text(LANGUAGES["rust"](LAYOUT, "my file.yaml"))
         (folder / "main.rs").write_text(PROGRAM_RUST.replace("@MARKS@", marks))
         words = [compiler_of("rust"), "--edition", "2021", "-O", "--deny", "warnings",
-                 "--check-cfg", 'cfg(feature, values("trace"))', *(["--cfg", 'feature="trace"'] if trace else []), "main.rs",
+                 *known_to_rustc('feature, values("trace")'), *(["--cfg", 'feature="trace"'] if trace else []), "main.rs",
                  *(more or ("-o", "main"))]
     return subprocess.run(words, cwd=folder, capture_output=True, text=True)
 

@@ -86,7 +86,7 @@ pub fn scale(f: impl Into<f64>) {
 pub fn add(p: &Parameter, row: Option<usize>, index: usize, us: usize, n: f64, file: &str, line: u32) {
     let width = p.columns.max(1);
     let at = row.unwrap_or(0).wrapping_mul(width).wrapping_add(index);
-    if at >= p.rows.max(1) * width || row.is_some_and(|row| row >= p.rows || index >= width) {
+    if at >= p.rows.max(1) * width || row.map_or(false, |row| row >= p.rows || index >= width) {
         let given = row.map_or(String::new(), |row| format!("{}, ", row as isize));
         let size = if p.rows > 0 { format!("{} x {width}", p.rows) } else { width.to_string() };
         eprintln!("{file}:{line}: tracerows: index {given}{} of {}, which has {size}", index as isize, p.name);

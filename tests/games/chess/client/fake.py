@@ -85,6 +85,7 @@ def main(how: str, at: int) -> None:
         elif words[0] in ("eval", "go"):
             searched += 1
             if searched == at and misbehave(how):
+                sys.stdout.flush()
                 continue
             if how == "drift":  # by its own history
                 drift += 1

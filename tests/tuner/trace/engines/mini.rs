@@ -83,7 +83,7 @@ impl Position {
         for (df, dr) in steps {
             let (mut f, mut r) = (square as i32 % 8 + df, square as i32 / 8 + dr);
             while let Some(found) = self.at(f, r) {
-                if found.is_some_and(|(color, _)| color == us) {
+                if found.map_or(false, |(color, _)| color == us) {
                     break;
                 }
                 count += 1;
@@ -126,7 +126,7 @@ fn evaluate(p: &Position) -> (i32, i32) {
     let mut sum = Sum::default();
     let (mut rest, mut phase, mut others, mut bishops, mut bishop_colours) = (0, 0, 0, [0, 0], 0);
     for square in 0..64 {
-        let Some((us, piece)) = p.piece[square] else { continue };
+        let (us, piece) = match p.piece[square] { Some(found) => found, None => continue };
         let own = if us == White { square } else { square ^ 56 };
         let moves = if (KNIGHT..=QUEEN).contains(&piece) { p.mobility(square, piece, us) } else { 0 };
         phase += PHASE[piece];
@@ -198,7 +198,7 @@ fn evaluate(p: &Position) -> (i32, i32) {
 }
 
 fn trace_one(fen: &str) {
-    let Some(p) = Position::read(fen) else { return };
+    let p = match Position::read(fen) { Some(p) => p, None => return };
     tracerows::begin();
     let (eval, phase) = evaluate(&p);
     #[cfg(perspective)]
