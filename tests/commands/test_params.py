@@ -70,7 +70,8 @@ def test_a_new_file_has_the_parameters_of_rows():
     ("classic classic", "classic: a second file, expected one; or --new before names"),
     ("classic --phases 3", "--phases: only --new and --from-rows use it; leave it out"),
     ("mine.yaml --add-missing -o a.yaml", "mine.yaml: another program counts its terms, so the file itself says which there are"),
-    ("mine.yaml --terms x.py", "mine.yaml: another program counts its terms, so the file itself says which there are"),
+    ("mine.yaml --terms x.py", "--terms x.py: another program counts the terms of mine.yaml, so the file itself says which"),
+    ("--from-rows rows.jsonl --terms x.py -o a.yaml", "--terms x.py: another program counts the terms of rows; leave it out"),
 ])
 def test_a_mistake_is_one_line_and_writes_nothing(arguments, said):
     Path("there.yaml").write_text("mine")
@@ -79,3 +80,23 @@ def test_a_mistake_is_one_line_and_writes_nothing(arguments, said):
     assert ran.status == 2 and ran.err.startswith(f"tuner: {said}") and ran.err.count("\n") == 1, ran.err
     assert sorted(path.name for path in Path().iterdir()) == ["mine.yaml", "there.yaml"]
     assert Path("there.yaml").read_text() == "mine"
+
+
+def test_params_summarises_a_file_and_adds_what_it_lacks(tmp_path):
+    said = json.loads(done("params", "tictactoe/classic", "--json").out)
+    assert (said["game"], said["parameters"], said["stages"]) == ("tictactoe", 7, ["all"])
+    assert sum(said["terms"].values()) == 7
+    path, full = tmp_path / "short.yaml", load_parameters("tictactoe/classic")
+    weights = "{lines: {win: 250.5}, squares: {tempo: 3}}"
+    path.write_text(f"game: tictactoe\nscale: 0.004\nstages: [all]\nfixed: ['lines.*']\nweights: {weights}\n")
+    assert tuner("params", path).status == 2
+    ran = done("params", path, "--add-missing", "-o", tmp_path / "full.yaml")
+    assert "full.yaml: added lines.open, squares.centre, squares.corner, squares.edge\n" in ran.out
+    found = load_parameters(tmp_path / "full.yaml")
+    place = next(place for place in full.layout.places if place.path == "lines.win")
+    assert found.weights[0, place.first] == 250.5 and np.count_nonzero(found.weights) == 2
+    assert (found.scale, found.fixed) == (0.004, ("lines.*",))
+    assert "weights: {lines" in path.read_text()  # the file itself is as it was
+    again = done("params", tmp_path / "full.yaml", "--add-missing", "-o", tmp_path / "again.yaml")
+    assert "added nothing" in again.out
+    assert (tmp_path / "again.yaml").read_bytes() == (tmp_path / "full.yaml").read_bytes()

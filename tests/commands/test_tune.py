@@ -15,7 +15,7 @@ import yaml
 import zstandard
 
 from games.streams import pieces
-from tests.commands.support import done, tictactoe_file, tuner
+from tests.commands.support import done, tictactoe_file
 from tests.conftest import SAMPLES
 from tests.tuner.support import chances
 from tuner.datasets.reader import open_dataset
@@ -265,26 +265,6 @@ def test_an_explanation_adds_up_to_the_evaluation_of_the_engine(learned, positio
             names.append(p["parameter"])
     text = done("eval", path, *position.split(), "--all").out  # the FEN need not be quoted
     assert f"{said['evaluation']:.1f}" in text and all(name in text for name in names)
-
-
-def test_params_summarises_a_file_and_adds_what_it_lacks(tmp_path):
-    said = json.loads(done("params", "tictactoe/classic", "--json").out)
-    assert (said["game"], said["parameters"], said["stages"]) == ("tictactoe", 7, ["all"])
-    assert sum(said["terms"].values()) == 7
-    path, full = tmp_path / "short.yaml", load_parameters("tictactoe/classic")
-    weights = "{lines: {win: 250.5}, squares: {tempo: 3}}"
-    path.write_text(f"game: tictactoe\nscale: 0.004\nstages: [all]\nfixed: ['lines.*']\nweights: {weights}\n")
-    assert tuner("params", path).status == 2
-    ran = done("params", path, "--add-missing", "-o", tmp_path / "full.yaml")
-    assert "full.yaml: added lines.open, squares.centre, squares.corner, squares.edge\n" in ran.out
-    found = load_parameters(tmp_path / "full.yaml")
-    place = next(place for place in full.layout.places if place.path == "lines.win")
-    assert found.weights[0, place.first] == 250.5 and np.count_nonzero(found.weights) == 2
-    assert (found.scale, found.fixed) == (0.004, ("lines.*",))
-    assert "weights: {lines" in path.read_text()  # the file itself is as it was
-    again = done("params", tmp_path / "full.yaml", "--add-missing", "-o", tmp_path / "again.yaml")
-    assert "added nothing" in again.out
-    assert (tmp_path / "again.yaml").read_bytes() == (tmp_path / "full.yaml").read_bytes()
 
 
 def test_labelled_positions_and_games_together_are_learned_from(small_pgn, tmp_path):

@@ -12,7 +12,6 @@ from pathlib import Path
 import chess
 import chess.pgn
 import numpy as np
-import pytest
 
 from games.chess import faults, game_row, pgn
 from games.chess.fen import fen
@@ -27,7 +26,6 @@ CASTLING, EN_PASSANT = 2, 1
 
 logging.getLogger("chess.pgn").setLevel(logging.CRITICAL)  # it logs each error that it also returns
 
-needs_shared = pytest.mark.skipif(not SHARED.is_dir(), reason="../shared/data is not here")
 
 
 def unit_of(test_file: str) -> Unit:

@@ -10,7 +10,6 @@ from pathlib import Path
 from games.streams import InputError
 from tuner.commands.display import TerminalDisplay, output_console
 from tuner.commands.options import add_read_options, read_options
-from tuner.commands.params_new import STAGES, usual_phases
 from tuner.datasets.dataset import Dataset
 from tuner.datasets.format import is_dataset
 from tuner.datasets.merge import merge as merge_datasets
@@ -25,7 +24,6 @@ from tuner.ingest.engine_rows import build_engine_rows, game_for
 from tuner.io.files import QUIESCENCE, ROWS, require_writable
 from tuner.io.tables import show_table
 from tuner.parameters.layout import Place
-from tuner.parameters.new import zeros
 from tuner.parameters.parameters import DEFAULT_GAME
 from tuner.rows.build import Totals, build_rows, built_lines, default_phases, named, read_rows
 from tuner.rows.check import RowCheck
@@ -78,9 +76,9 @@ def _of_rows(sources: list[str], target: Path, arguments: argparse.Namespace) ->
         if arguments.not_linear is not None:
             raise InputError(f"--not-linear {arguments.not_linear}: without weights it is not known what the rows lack; add "
                              "--params FILE")
-        found = scan(sources[0])
-        tapered = found.phases is not None
-        parameters = zeros(DEFAULT_GAME, found.layout, STAGES if tapered else ("all",), usual_phases(found.phases or 0))
+        if arguments.terms:
+            raise InputError(f"--terms {arguments.terms[0]}: another program counts the terms of rows; leave it out")
+        parameters = scan(sources[0]).parameters(DEFAULT_GAME)
     else:
         parameters = load_parameters(arguments.params, arguments.terms)
     phases = parameters.phases or default_phases(parameters.game)

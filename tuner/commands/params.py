@@ -84,9 +84,9 @@ def _checked(arguments: argparse.Namespace) -> dict:
                          "out -o")
     path = parameter_path(arguments.params[0])
     heading = heading_of(path)
-    if heading.of_rows and (arguments.add_missing or arguments.terms):
+    if heading.of_rows and arguments.add_missing:
         raise InputError(f"{path}: another program counts its terms, so the file itself says which there are; leave out "
-                         + ("--add-missing" if arguments.add_missing else "--terms"))
+                         "--add-missing")
     known = None if heading.of_rows else make_layout(heading.game, arguments.terms)
     if arguments.add_missing and not arguments.output and known:
         raise InputError(f"--add-missing: expected -o OUT, the file to write, such as `{completing(path, known)}`")

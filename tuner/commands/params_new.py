@@ -13,14 +13,12 @@ from games.streams import InputError
 from tuner.engine.loading import make_layout
 from tuner.io.files import LEARNED, require_writable
 from tuner.parameters.layout import Layout, Place
-from tuner.parameters.new import of_specs, zeros
+from tuner.parameters.new import STAGES, of_specs, zeros
 from tuner.parameters.own_layout import NAME
 from tuner.parameters.parameters import Parameters
 from tuner.parameters.reader import PHASES
 from tuner.parameters.summary import line, summary, terms_line
 from tuner.parameters.writer import write_parameters
-
-STAGES = ("mg", "eg")  # of the evaluation of another program, unless it says otherwise
 
 
 def start(new: str, arguments: argparse.Namespace) -> dict:
@@ -74,9 +72,10 @@ def _of_rows(arguments: argparse.Namespace) -> Parameters:
 
     if len(arguments.params) > 1:
         raise InputError(f"{arguments.params[1]}: a second file, expected one file of rows")
-    found = scan(arguments.params[0])
-    stages = _stages(arguments) if arguments.stages or found.phases is not None else ("all",)
-    return zeros(_named_game(arguments), found.layout, stages, arguments.phases or usual_phases(found.phases or 0))
+    if arguments.terms:
+        raise InputError(f"--terms {arguments.terms[0]}: another program counts the terms of rows; leave it out")
+    stages = _stages(arguments) if arguments.stages else None
+    return scan(arguments.params[0]).parameters(_named_game(arguments), stages, arguments.phases)
 
 
 def _stages(arguments: argparse.Namespace) -> tuple[str, ...]:
@@ -85,11 +84,6 @@ def _stages(arguments: argparse.Namespace) -> tuple[str, ...]:
     if len(stages) > 2 or len(set(stages)) < len(stages) or not all(stage.isidentifier() for stage in stages):
         raise InputError(f"--stages {' '.join(stages)}: expected one or two different names, such as mg eg")
     return stages
-
-
-def usual_phases(largest: int) -> int:
-    """Return the steps of the phase of an evaluation whose largest phase in some rows is this: the next usual number."""
-    return next((steps for steps in (PHASES, 64, 128, 256) if largest <= steps), largest)
 
 
 def _named_game(arguments: argparse.Namespace) -> str:

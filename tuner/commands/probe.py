@@ -69,6 +69,7 @@ def run(arguments: argparse.Namespace) -> dict:
     from tuner.engine.loading import make_engine, quiescence_of
     from tuner.ingest.build import batches, prepared
     from tuner.io.files import LEARNED, QUIESCENCE, ROWS, require_writable
+    from tuner.io.text import named_values
     from tuner.parameters.parameters import DEFAULT_GAME
     from tuner.probe.run import ProbeOptions, probe
     from tuner.tuning.result import report_line
@@ -86,9 +87,10 @@ def run(arguments: argparse.Namespace) -> dict:
     if arguments.depth or arguments.nodes:
         limits = SearchLimits(arguments.depth, arguments.nodes)
     options = ProbeOptions(
-        arguments.engine, tuple(arguments.options), _fixed(arguments.fixed), Path(arguments.start) if arguments.start else None,
-        limits, _pattern(arguments, engine.game.matches.patterns), arguments.delta, arguments.tolerance, arguments.every,
-        arguments.rounds or 0, arguments.sample, arguments.workers, arguments.seed)
+        arguments.engine, tuple(arguments.options), named_values(arguments.fixed, "--fixed"),
+        Path(arguments.start) if arguments.start else None, limits, _pattern(arguments, engine.game.matches.patterns),
+        arguments.delta, arguments.tolerance, arguments.every, arguments.rounds or 0, arguments.sample, arguments.workers,
+        arguments.seed)
     reading, packed = prepared(read_options(arguments), quiescence_of(engine, arguments.quiescence or QUIESCENCE))
     with TerminalDisplay() as display:
 
@@ -105,18 +107,6 @@ def run(arguments: argparse.Namespace) -> dict:
         probed = probe(engine.game, options, read, rows, parameters, {"command": command_text(arguments)}, display)
     del packed
     return _show(arguments, probed, rows, parameters)
-
-
-def _fixed(texts: list[str]) -> dict[str, str]:
-    from games.streams import InputError
-
-    found = {}
-    for text in texts:
-        name, separator, value = text.partition("=")
-        if not separator or not name:
-            raise InputError(f"--fixed {text}: expected NAME=VALUE")
-        found[name] = value
-    return found
 
 
 def _pattern(arguments: argparse.Namespace, known):

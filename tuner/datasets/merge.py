@@ -29,7 +29,8 @@ def merge(datasets: Sequence[Dataset], target: Path) -> Dataset:
         chosen.append((data, np.sort(place)))
     checks = [data.manifest.get("row_check") for data in datasets]
     check = next((check for check in checks if isinstance(check, dict) and not check.get("fits")), checks[0])
-    copy_games(chosen, target, {**_common(first), "row_check": check, "sources": _sources(datasets),
+    checked = {"row_check": check} if check else {}
+    copy_games(chosen, target, {**_common(first), **checked, "sources": _sources(datasets),
                                 "options": {"merged": [data.manifest["options"] for data in datasets]}})
     return open_dataset(target, check=False)
 
@@ -45,7 +46,7 @@ def part(data: Dataset, games: np.ndarray, target: Path, what: str) -> Dataset:
 
 def _common(manifest: dict) -> dict:
     found = {key: manifest[key] for key in ("program", "game", "layout", "terms", "phases", "stages")}
-    return {**found, "row_check": manifest.get("row_check")}
+    return {**found, **({"row_check": manifest["row_check"]} if "row_check" in manifest else {})}
 
 
 def _sources(datasets: Sequence[Dataset]) -> list[dict]:

@@ -77,10 +77,13 @@ def parameter_path(name: str | Path, game: str = DEFAULT_GAME) -> Path:
 
 def load_parameters(path: str | Path, terms: Sequence[str | Path] = (), add_missing: bool = False) -> Parameters:
     """Read the parameters of a file, without compiling anything. Their layout has the terms that the file names; with
-    `add_missing` those of the user's files of terms, too, with zeros."""
+    `add_missing` those of the user's files of terms, too, with zeros. InputError for files of terms if another program counts."""
     path = parameter_path(path)
     heading = heading_of(path)
     if heading.of_rows:
+        if terms:
+            raise InputError(f"--terms {terms[0]}: another program counts the terms of {path}, so the file itself says which "
+                             "there are; leave it out")
         return read_parameters(path, None, heading.game)
     return read_parameters(path, layout_of(_taking_part(path, heading, terms, add_missing), terms), heading.game, add_missing)
 

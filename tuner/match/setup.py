@@ -10,6 +10,7 @@ from games.record import Game, find
 from games.streams import InputError
 from tuner.engine.engine import Engine
 from tuner.engine.loading import load_engine, make_engine, parameter_path
+from tuner.io.text import named_values
 from tuner.match.adjudicate import adjudication_of
 from tuner.match.entrants import (
     PARAMETERS,
@@ -85,7 +86,7 @@ def _of_copy(text: str, copy: Path) -> Named:
 
 
 def _entrant(side: Named, name: str, game: Game, engine: Engine | None, settings: Settings, i: int) -> Entrant:
-    control, options = settings.control(i), _options((settings.option_a, settings.option_b)[i], "ab"[i])
+    control, options = settings.control(i), named_values((settings.option_a, settings.option_b)[i], f"--option-{'ab'[i]}")
     if side.kind == RANDOM:
         _refuse_options(options, "ab"[i], name)
         return random_entrant(name, game, control)
@@ -96,16 +97,6 @@ def _entrant(side: Named, name: str, game: Game, engine: Engine | None, settings
         parameters = read_parameters(Path(side.what), engine.layout, game.name)
         return search_entrant(name, engine, parameters, control, settings.hash)
     return external_entrant(side, name, game, options, control, settings.hash)
-
-
-def _options(texts: tuple[str, ...], side: str) -> dict[str, str]:
-    found = {}
-    for text in texts:
-        name, separator, value = text.partition("=")
-        if not separator or not name:
-            raise InputError(f"--option-{side} {text}: expected NAME=VALUE")
-        found[name] = value
-    return found
 
 
 def _refuse_options(options: dict[str, str], side: str, name: str) -> None:

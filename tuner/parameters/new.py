@@ -12,7 +12,9 @@ from games.streams import InputError
 from tuner.parameters.layout import Layout, Place
 from tuner.parameters.own_layout import MOST_COLUMNS, NAME
 from tuner.parameters.parameters import Parameters
+from tuner.parameters.reader import PHASES
 
+STAGES = ("mg", "eg")  # of the evaluation of another program, unless it says otherwise
 SPEC = re.compile(r"(?P<term>[^.\[\]]+)\.(?P<name>[^.\[\]]+)(?P<shape>(?:\[[0-9]{1,5}\])*)")
 
 
@@ -35,6 +37,11 @@ def of_specs(specs: Sequence[str]) -> Layout:
         if first > MOST_COLUMNS:
             raise InputError(f"{spec}: the parameters are {first:,} numbers, expected at most {MOST_COLUMNS:,}")
     return Layout(tuple(places))
+
+
+def usual_phases(largest: int) -> int:
+    """Return the steps of the phase of an evaluation whose largest phase in some rows is this: the next usual number."""
+    return next((steps for steps in (PHASES, 64, 128, 256) if largest <= steps), largest)
 
 
 def zeros(game: str, layout: Layout, stages: tuple[str, ...], phases: int | None = None) -> Parameters:

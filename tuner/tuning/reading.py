@@ -51,7 +51,8 @@ def device_of(engine: Engine | None, read: Read, options: TuneOptions) -> Device
 
 
 def read_games(engine: Engine, sources: Sequence[str], folder: Path, options: TuneOptions, retarget: Retarget | None,
-          note: Callable[[str], None], progress: Callable[[ReadReport], None], searched: Searched, start: Parameters) -> Read:
+               note: Callable[[str], None], progress: Callable[[ReadReport], None], searched: Searched,
+               start: Parameters) -> Read:
     """Return the dataset of the sources, with a line about the games read."""
     again = options.gradient != "analytic"
     if options.method == "scores" and all(source != "-" and is_dataset(source) for source in sources):
@@ -95,7 +96,7 @@ def _with_scores(data: Dataset, sources: Sequence[str], folder: Path, options: T
                          "from games that record scores")
     scored = with_score_targets(data, np.asarray(data.score), np.asarray(data.outcome), 0, start, options, folder)
     first = scored.data.first[:-1][np.diff(scored.data.first) > 0]
-    require_learnable(data, "", set(np.unique(scored.results[first]).tolist()))
+    require_learnable(scored.data, "", set(np.unique(scored.results[first]).tolist()))
     return Read(scored.data, "", scored.results, None, scored)
 
 
@@ -113,5 +114,3 @@ def report_reading(read: Read, engine: Engine | None, options: TuneOptions, disp
     if read.data.games < FEW_GAMES:
         display.note(f"only {read.data.games} games: the standard errors are rough")
     return summary
-
-
