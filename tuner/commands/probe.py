@@ -69,7 +69,7 @@ def run(arguments: argparse.Namespace) -> dict:
     from tuner.engine.loading import make_engine, quiescence_of
     from tuner.ingest.build import batches, prepared
     from tuner.io.files import LEARNED, QUIESCENCE, ROWS, require_writable
-    from tuner.io.text import named_values
+    from tuner.io.pairs import named_values
     from tuner.parameters.parameters import DEFAULT_GAME
     from tuner.probe.run import ProbeOptions, probe
     from tuner.tuning.result import report_line

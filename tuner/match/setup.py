@@ -10,7 +10,7 @@ from games.record import Game, find
 from games.streams import InputError
 from tuner.engine.engine import Engine
 from tuner.engine.loading import load_engine, make_engine, parameter_path
-from tuner.io.text import named_values
+from tuner.io.pairs import named_values
 from tuner.match.adjudicate import adjudication_of
 from tuner.match.entrants import (
     PARAMETERS,
