@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import inspect
 import os
 import subprocess
 import sys
@@ -92,8 +93,12 @@ def count_checked(term: Term, view: ModuleType, position: np.ndarray) -> np.ndar
 
 def check_curve(term: Term) -> None:
     """Raise WrongCount unless the function of a nonlinear term returns finite numbers, and zero for zero. Plain Python only."""
+    takes = len(inspect.signature(term.curve).parameters)
+    if takes != term.parts:
+        raise WrongCount(f"its function takes {takes} sum{'s' if takes > 1 else ''}, expected {term.parts}: its parameters have "
+                         f"{'parts 0 and 1' if term.parts > 1 else 'one part'}")
     for total in (0.0, 1.0, -1.0, 0.5, 300.0, -300.0, 20_000.0, -20_000.0):
-        value = term.curve(total)
+        value = term.curve(*[total] * takes)
         if not isinstance(value, (float, int, np.floating)) or not -LARGEST < value < LARGEST:
             raise WrongCount(f"its function returns {value!r} for {total:g} centipawns, expected a number of centipawns below "
                              f"{LARGEST:,.0f}")

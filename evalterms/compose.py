@@ -14,12 +14,13 @@ import sys
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from types import ModuleType
-
-import numpy as np
+from typing import Any
 
 from evalterms.check import verify
+from evalterms.form import Form, form_of
 from evalterms.glue import glue_text, plain_function
 from evalterms.term import Term
 from evalterms.userfile import terms_of_file
@@ -51,12 +52,17 @@ class Composition:
     @property
     def curved(self) -> list[str]:
         """Names of the terms that are not linear in their parameters: their counts are not coefficients."""
-        return [term.name for term in self.terms if term.curve is not None]
+        return [term.name for term in self.terms if not term.linear]
+
+    @cached_property
+    def form(self) -> Form:
+        """How the evaluation depends on the counts."""
+        return form_of(self.terms)
 
     @property
-    def term_of(self) -> np.ndarray:
-        """(columns,) int64: the index of the term that each column belongs to."""
-        return np.repeat(np.arange(len(self.terms)), [term.size for term in self.terms])
+    def combine(self) -> Any:
+        """What compiled code calls by `evalterms.form.call_combine`: an address."""
+        return self.glue.combine if jit.PLAIN else self.glue.combine.address()
 
 
 def load_terms(game: str, extra: Sequence[Path] = ()) -> tuple[Term, ...]:
@@ -79,7 +85,9 @@ def compose(game: str, terms: Sequence[Term]) -> Composition:
     sources = {Path(__file__), *Path(__file__).parent.glob("*.py"), *(Path(__file__).parent / game).glob("*.py")}
     sources |= {Path(inspect.getfile(plain_function(term.function))) for term in terms}
     layout = " ".join(f"{term.name}:{parameter.name}{parameter.shape}" for term in terms for parameter in term.parameters)
+    layout += "".join(f" {parameter.name} in part 1" for term in terms for parameter in term.parameters if parameter.part)
     layout += "".join(f" {term.name} through {plain_function(term.curve).__name__}" for term in terms if term.curve is not None)
+    layout += "".join(f" {term.name} scales" for term in terms if term.scales)
     composed = jit.Unit(f"terms-{game}", lambda: sources, salt=view.CORE.name + layout)
     key = composed.name
     module_name = f"evaltune_glue_{key}"

@@ -1,9 +1,8 @@
-"""Emitters: the three implementations of `emit(index, count)`.
+"""Emitters: the two implementations of `emit(index, count)`.
 
 In compiled code an emitter is a pair of addresses. *Score* mode adds weight * count to one 64-bit sum per side, with both stages
 packed (`pack`) so that one multiplication serves both; the sum stays in a register once the terms are inlined. *Count* mode adds
-to a dense row of int32 coefficients; in a row of bytes, each addition would wait for the store next to it. *Value* mode is score
-mode in double precision, with one sum per stage, for finite differences of the evaluation.
+to a dense row of int32 coefficients; in a row of bytes, each addition would wait for the store next to it.
 """
 
 from __future__ import annotations
@@ -19,18 +18,13 @@ from games import jit
 from games.search.context import UNIT
 
 HALF = 1 << 31
-_I64, _I32, _F64 = ir.IntType(64), ir.IntType(32), ir.DoubleType()
+_I64, _I32 = ir.IntType(64), ir.IntType(32)
 
 
 def pack(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     """Pack weights of two stages in centipawns into int64: `first` in the upper half, `second` in the lower."""
     steps = [np.round(np.asarray(stage, np.float64) * UNIT).astype(np.int64) for stage in (first, second)]
     return (steps[0] << 32) + steps[1]
-
-
-def interleaved(weights: np.ndarray) -> np.ndarray:
-    """Interleave weights (1 or 2 stages, columns) in centipawns: (2 * columns,) float64, both stages of each column."""
-    return np.ascontiguousarray(np.stack([weights[0], weights[-1]], axis=1), np.float64).ravel()
 
 
 class EmitterType(types.Callable):
@@ -62,12 +56,7 @@ class _CountEmitterType(EmitterType):
     pass
 
 
-class _ValueEmitterType(EmitterType):
-    pass
-
-
 score_emitter_type = _ScoreEmitterType("score")
-value_emitter_type = _ValueEmitterType("value")
 count_emitter_type = _CountEmitterType("count")
 
 
@@ -75,13 +64,6 @@ count_emitter_type = _CountEmitterType("count")
 class _ScoreModel(models.StructModel):
     def __init__(self, manager, kind):
         members = [("total", types.CPointer(types.int64)), ("weights", types.CPointer(types.int64))]
-        super().__init__(manager, kind, members)
-
-
-@register_model(_ValueEmitterType)
-class _ValueModel(models.StructModel):
-    def __init__(self, manager, kind):
-        members = [("totals", types.CPointer(types.float64)), ("weights", types.CPointer(types.float64))]
         super().__init__(manager, kind, members)
 
 
@@ -98,18 +80,6 @@ def _emit_score(context, builder, sig, args):
     weight = builder.load(builder.gep(weights, [index]))
     weight.set_metadata("invariant.load", builder.module.add_metadata([]))
     builder.store(builder.add(builder.load(total), builder.mul(weight, count)), total)
-    return context.get_dummy_value()
-
-
-@lower_builtin(("value", "emit"), _ValueEmitterType, types.int64, types.int64)
-def _emit_value(context, builder, sig, args):
-    emitter, index, count = args
-    totals, weights = builder.extract_value(emitter, 0), builder.extract_value(emitter, 1)
-    times, place = builder.sitofp(count, _F64), builder.mul(index, _I64(2))
-    for stage in range(2):
-        weight = builder.load(builder.gep(weights, [builder.add(place, _I64(stage))]))
-        total = builder.gep(totals, [_I64(stage)])
-        builder.store(builder.fadd(builder.load(total), builder.fmul(weight, times)), total)
     return context.get_dummy_value()
 
 
@@ -133,20 +103,6 @@ class ScoreEmitter:
 
     def at(self, base: int) -> ScoreEmitter:
         return ScoreEmitter(self.weights, base, self.total)
-
-
-class ValueEmitter:
-    """The value emitter in plain Python."""
-
-    def __init__(self, weights, base=0, totals=None) -> None:
-        self.weights, self.base, self.totals = weights, base, [0.0, 0.0] if totals is None else totals
-
-    def __call__(self, index, count) -> None:
-        for stage in range(2):
-            self.totals[stage] += float(self.weights[2 * (self.base + index) + stage]) * int(count)
-
-    def at(self, base: int) -> ValueEmitter:
-        return ValueEmitter(self.weights, base, self.totals)
 
 
 class CountEmitter:
@@ -186,51 +142,6 @@ def score_total(emit):
     return emit.total[0]
 
 
-def _apart(builder, values):
-    pointer = builder.gep(builder.extract_value(values[0], 1), [values[1]])
-    return _new_score(builder, [pointer])
-
-
-@jit.intrinsic(score_emitter_type, (score_emitter_type, types.int64), _apart)
-def score_apart(emit, base):
-    """Return an emitter with a separate sum, from zero, for a term whose parameters start at `base`."""
-    return ScoreEmitter(emit.weights, base)
-
-
-def _add_to_score(builder, values):
-    total = builder.extract_value(values[0], 0)
-    builder.store(builder.add(builder.load(total), values[1]), total)
-    return values[1]
-
-
-@jit.intrinsic(types.int64, (score_emitter_type, types.int64), _add_to_score)
-def score_add(emit, packed):
-    """Add packed centipawns to the emitter's sum."""
-    emit.total[0] += packed
-    return packed
-
-
-def _new_value(builder, values):
-    totals = cgutils.alloca_once(builder, _F64, size=_I64(2))
-    for stage in range(2):
-        builder.store(_F64(0.0), builder.gep(totals, [_I64(stage)]))
-    pair = ir.Constant(ir.LiteralStructType([_F64.as_pointer(), _F64.as_pointer()]), ir.Undefined)
-    return builder.insert_value(builder.insert_value(pair, totals, 0), values[0], 1)
-
-
-@jit.intrinsic(value_emitter_type, (_pointer(types.float64),), _new_value)
-def value_emitter(weights):
-    """Return an emitter that sums the values of two stages from zero, with interleaved weights."""
-    return ValueEmitter(weights)
-
-
-@jit.intrinsic(types.float64, (value_emitter_type, types.int64),
-               lambda builder, values: builder.load(builder.gep(builder.extract_value(values[0], 0), [values[1]])))
-def value_total(emit, stage):
-    """Return the sum of stage 0 or 1."""
-    return emit.totals[stage]
-
-
 def _new_count(builder, values):
     pair = ir.Constant(ir.LiteralStructType([_I32.as_pointer(), _I64]), ir.Undefined)
     return builder.insert_value(builder.insert_value(pair, values[0], 0), values[1], 1)
@@ -252,13 +163,6 @@ def _advance(member):
 
 @jit.intrinsic(score_emitter_type, (score_emitter_type, types.int64), _advance(1))
 def score_at(emit, base):
-    """Return the emitter for a term whose parameters start at `base`."""
-    return emit.at(base)
-
-
-@jit.intrinsic(value_emitter_type, (value_emitter_type, types.int64),
-               lambda builder, values: _advance(1)(builder, [values[0], builder.mul(values[1], _I64(2))]))
-def value_at(emit, base):
     """Return the emitter for a term whose parameters start at `base`."""
     return emit.at(base)
 

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from evalterms.emit import UNIT
+from evalterms.form import Form, form_of
 from evalterms.term import Term
+
+STEP = 0.0009765625  # centipawns, of differences of a term's function: a power of two
 
 _GLUE = '''"""Written by evalterms.compose: the evaluation of {game} with the terms {names}."""
 
@@ -13,10 +16,8 @@ import numpy as np
 from numba.core import types
 
 from evalterms.compose import unit
-from evalterms.emit import (
-    count_at, count_emitter, count_emitter_type, score_add, score_apart, score_at, score_emitter, score_emitter_type,
-    score_total, value_at, value_emitter, value_emitter_type, value_total)
-from evalterms.pointers import nonzero, numbers_at, row_at, row_function, words_at
+from evalterms.emit import count_at, count_emitter, count_emitter_type, score_at, score_emitter, score_emitter_type, score_total
+from evalterms.pointers import nonzero, row_at, row_function, words_at
 from evalterms.{game}.view import PHASES, WORDS, across, first_side, phase_of, second_side, second_to_move, side_type
 from games.bits import lowest, without_lowest
 
@@ -27,9 +28,8 @@ words_type = types.Array(types.uint64, 1, "C")
 rows_type = types.Array(types.uint64, 2, "C")
 weights_type = types.CPointer(types.int64)
 floats_type = types.CPointer(types.float64)
-vector_type = types.Array(types.float64, 1, "C")
 row_of = row_function(WORDS)
-{curves}
+{helpers}
 
 
 @UNIT.inner(types.void(side_type, side_type, score_emitter_type), forceinline=True)
@@ -37,50 +37,41 @@ def add_up(us, them, emit):
 {score_calls}
 
 
-@UNIT.inner(types.void(side_type, side_type, count_emitter_type, count_emitter_type), forceinline=True)
-def count(us, them, emit, emit_both):
+@UNIT.inner(types.void(side_type, side_type, count_emitter_type, count_emitter_type, types.int64), forceinline=True)
+def count(us, them, emit, apart, turn):
 {count_calls}
-
-
-@UNIT.inner(types.float64(types.int64, side_type, side_type, floats_type, types.float64), forceinline=True)
-def value_of_side(term, us, them, weights, share):
-    """Return centipawns of one side by one term; the first stage has weight `share`."""
-    emit = value_emitter(weights)
-    early, late = 0.0, 0.0
-{value_calls}
-    return share * early + (1.0 - share) * late
-
-
-@UNIT.inner(types.float64(types.int64, side_type, side_type, side_type, side_type, floats_type, types.float64))
-def value_of_term(term, first, first_across, second, second_across, weights, share):
-    """Return centipawns for the first player by one term."""
-    total = 0.0
-    for turn in range(2):
-        if turn == 0:
-            us, them, sign = first, second_across, 1.0
-        else:
-            us, them, sign = second, first_across, -1.0
-        total += sign * value_of_side(term, us, them, weights, share)
-    return total
 
 
 @UNIT.inner(types.int64(words_type, weights_type))
 def evaluate(words, weights):
     first, second = first_side(words), second_side(words)
     first_across, second_across = across(first), across(second)
-    total = np.int64(0)
+    phase = phase_of(words)
+    total, bent = np.int64(0), np.int64(0)
     for turn in range(2):
         emit = score_emitter(weights)
         if turn == 0:
-            us, them = first, second_across
+            us, them, sign = first, second_across, 1
         else:
-            us, them = second, first_across
+            us, them, sign = second, first_across, -1
         add_up(us, them, emit)
-        total += score_total(emit) if turn == 0 else -score_total(emit)
+        total += sign * score_total(emit)
+{bent_calls}
     early = (total + 0x80000000) >> 32
     late = total - (early << 32)
-    phase = phase_of(words)
-    return (early * phase + late * (PHASES - phase)) // PHASES
+    value = (early * phase + late * (PHASES - phase)) // PHASES + bent
+{scale_calls}
+    return value
+
+
+@UNIT.entry(types.float64(floats_type, floats_type))
+def combine(sums, factors):
+    """Return the evaluation in centipawns, first player's view, from tapered sums of weight * count; write its derivatives by
+    the sums to `factors`. See `evalterms.form` for the order of the sums."""
+    value = sums[0]
+    factors[0] = 1.0
+{combine_calls}
+    return value
 
 
 @UNIT.entry(types.int64(types.CPointer(types.uint64), weights_type))
@@ -122,7 +113,7 @@ def coefficients(positions, start, rows, index, counts, ends, phases):
                 else:
                     us, them, sign = second, first_across, -1
                 row = row_at(rows[i - block])
-                count(us, them, count_emitter(row, sign), count_emitter(row, 1))
+                count(us, them, count_emitter(row, sign), count_emitter(row, 1), turn)
             phases[i] = phase_of(words)
         for i in range(block, stop):
             row = rows[i - block]
@@ -140,64 +131,26 @@ def coefficients(positions, start, rows, index, counts, ends, phases):
             row[:] = 0
             ends[i] = n
     return len(positions)
-
-
-@UNIT.entry(types.void(rows_type, vector_type, types.int64, vector_type))
-def values(positions, weights, terms, out):
-    """Evaluate positions (n, words) for the first player in centipawns, in double precision, with interleaved weights."""
-    for i in range(len(positions)):
-        words = positions[i]
-        first, second = first_side(words), second_side(words)
-        first_across, second_across = across(first), across(second)
-        share = phase_of(words) / PHASES
-        total = 0.0
-        for term in range(terms):
-            total += value_of_term(term, first, first_across, second, second_across, numbers_at(weights), share)
-        out[i] = total
-
-
-@UNIT.entry(types.void(rows_type, types.Array(types.int64, 1, "C"), types.Array(types.uint16, 1, "C"),
-                       types.Array(types.int64, 1, "C"), types.int64, vector_type, types.float64, vector_type))
-def moved(positions, ends, index, term_of, stages, weights, step, changes):
-    """Write to `changes` how the evaluation changes if one weight at a time moves by `step` centipawns, up and down: 2 * stages
-    numbers per nonzero of the positions (which end at `ends`), first stage first.
-
-    Only the term of the weight, term_of[column], is evaluated. With one stage both weights of a column move together.
-    """
-    begin = 0
-    for i in range(len(positions)):
-        words = positions[i]
-        first, second = first_side(words), second_side(words)
-        first_across, second_across = across(first), across(second)
-        share = phase_of(words) / PHASES
-        for k in range(begin, ends[i]):
-            column = np.int64(index[k])
-            term = term_of[column]
-            here = value_of_term(term, first, first_across, second, second_across, numbers_at(weights), share)
-            for stage in range(stages):
-                early, late = weights[2 * column], weights[2 * column + 1]
-                for down in range(2):
-                    change = -step if down == 1 else step
-                    if stage == 0:
-                        weights[2 * column] = early + change
-                    if stage == stages - 1:
-                        weights[2 * column + 1] = late + change
-                    there = value_of_term(term, first, first_across, second, second_across, numbers_at(weights), share)
-                    changes[2 * stages * k + 2 * stage + down] = there - here
-                weights[2 * column], weights[2 * column + 1] = early, late
-        begin = ends[i]
 '''
 
-_CURVE = '''
+_TAPERED = '''
 
-@UNIT.inner(types.int64(types.int64))
-def packed_curve_{i}(total):
-    """Apply the function of term {i} to both stages of its packed sum."""
+@UNIT.inner(types.float64(types.int64, types.int64))
+def tapered(total, phase):
+    """Return a packed sum in centipawns."""
     early = (total + 0x80000000) >> 32
     late = total - (early << 32)
-    early_steps = np.int64(np.floor(curve_{i}(early / {unit}.0) * {unit}.0 + 0.5))
-    late_steps = np.int64(np.floor(curve_{i}(late / {unit}.0) * {unit}.0 + 0.5))
-    return (early_steps << 32) + late_steps
+    return (early * phase + late * (PHASES - phase)) / (PHASES * {unit}.0)
+'''
+
+_SUM = '''
+
+@UNIT.inner(types.float64(side_type, side_type, weights_type, types.int64), forceinline=True)
+def sum_{name}(us, them, weights, phase):
+    """Return the tapered sum of one side by term {i}."""
+    emit = score_emitter(weights)
+    term_{i}(us, them, score_at(emit, {base}))
+    return tapered(score_total(emit), phase)
 '''
 
 
@@ -208,25 +161,69 @@ def plain_function(function: Callable) -> Callable:
 
 def glue_text(game: str, terms: Sequence[Term], key: str) -> str:
     """Return the source text of the evaluation with these terms; `key` names its compile unit."""
-    imports, curves, score_calls, count_calls, value_calls, base = [], [], [], [], [], 0
+    form = form_of(terms)
+    imports, sums, score_calls, count_calls, base = [], [], [], [], 0
     for i, term in enumerate(terms):
         function = plain_function(term.function)
         imports.append(f"from {function.__module__} import {function.__name__} as term_{i}")
-        value_calls.append(f"    {'el' if i else ''}if term == {i}:\n        term_{i}(us, them, value_at(emit, {base}))")
-        if term.curve is None:
+        if term.linear:
             score_calls.append(f"    term_{i}(us, them, score_at(emit, {base}))")
             count_calls.append(f"    term_{i}(us, them, count_at(emit, {base}))")
-            value_calls.append("        early, late = value_total(emit, 0), value_total(emit, 1)")
         else:
-            curve = plain_function(term.curve)
-            imports.append(f"from {curve.__module__} import {curve.__name__} as curve_{i}")
-            curves.append(_CURVE.format(i=i, unit=UNIT))
-            score_calls += [f"    apart_{i} = score_apart(emit, {base})", f"    term_{i}(us, them, apart_{i})",
-                            f"    score_add(emit, packed_curve_{i}(score_total(apart_{i})))"]
-            # the sum of both sides, not the difference: nonzero wherever the parameters matter
-            count_calls.append(f"    term_{i}(us, them, count_at(emit_both, {base}))")
-            value_calls.append(f"        early, late = curve_{i}(value_total(emit, 0)), curve_{i}(value_total(emit, 1))")
+            if term.curve is not None:
+                curve = plain_function(term.curve)
+                imports.append(f"from {curve.__module__} import {curve.__name__} as curve_{i}")
+            count_calls.append(f"    term_{i}(us, them, count_at(apart, {base} + turn * {form.second[i] - base}))")
+            sums += [_SUM.format(name=f"{i}_{part}", i=i, base=place) for part, place in enumerate(form.weights[i])]
         base += term.size
+    curved = [i for i, term in enumerate(terms) if term.curve is not None]
+    scaling = [i for i, term in enumerate(terms) if term.scales]
+    helpers = (_TAPERED.format(unit=UNIT) if sums else "") + "\n".join(sums)
     return _GLUE.format(game=game, key=key, names=", ".join(term.name for term in terms), imports="\n".join(imports),
-                        curves="\n".join(curves), score_calls="\n".join(score_calls), count_calls="\n".join(count_calls),
-                        value_calls="\n".join(value_calls))
+                        helpers=helpers, score_calls="\n".join(score_calls) or "    pass", count_calls="\n".join(count_calls),
+                        bent_calls=_bent(terms, curved), scale_calls=_scaled(scaling),
+                        combine_calls=_combined(terms, curved, scaling, form))
+
+
+def _bent(terms: Sequence[Term], curved: Sequence[int]) -> str:
+    """Return statements that add what the terms with functions give one side, in steps."""
+    lines = []
+    for i in curved:
+        sums = ", ".join(f"sum_{i}_{part}(us, them, weights, phase)" for part in range(terms[i].parts))
+        lines.append(f"        bent += sign * np.int64(np.floor(curve_{i}({sums}) * {UNIT}.0 + 0.5))")
+    return "\n".join(lines)
+
+
+def _scaled(scaling: Sequence[int]) -> str:
+    """Return statements that scale the value in steps by what the side ahead has."""
+    if not scaling:
+        return ""
+    percent = " + ".join(f"sum_{i}_0(us, them, weights, phase)" for i in scaling)
+    return f"""    if value >= 0:
+        us, them, sign = first, second_across, 1
+    else:
+        us, them, sign = second, first_across, -1
+    factor = min(max(1.0 + ({percent}) / 100.0, 0.0), 2.0)
+    value = sign * np.int64(np.floor((sign * value) * factor + 0.5))"""
+
+
+def _combined(terms: Sequence[Term], curved: Sequence[int], scaling: Sequence[int], form: Form) -> str:
+    """Return the statements of `combine`; derivatives of functions are central differences, exact to about 1e-9."""
+    lines = []
+    for i in curved:
+        for side, sign in ((0, "+"), (1, "-")):
+            places = [form.sums[i] + 2 * part + side for part in range(terms[i].parts)]
+            lines.append(f"    value {sign}= curve_{i}({', '.join(f'sums[{place}]' for place in places)})")
+            for place in places:
+                above, below = (", ".join(f"sums[{p}] {step} {STEP}" if p == place else f"sums[{p}]" for p in places)
+                                for step in "+-")
+                lines.append(f"    factors[{place}] = {sign}(curve_{i}({above}) - curve_{i}({below})) / {2 * STEP}")
+    if scaling:
+        starts = [form.sums[i] for i in scaling]
+        lines += ["    ahead = 0 if value >= 0.0 else 1",
+                  f"    scale = 1.0 + ({' + '.join(f'sums[{start} + ahead]' for start in starts)}) / 100.0",
+                  "    share = 0.01 * value if 0.0 < scale < 2.0 else 0.0", "    scale = min(max(scale, 0.0), 2.0)",
+                  f"    for k in range({form.count}):", "        factors[k] *= scale"]
+        lines += [f"    factors[{start + side}] = share if ahead == {side} else 0.0" for start in starts for side in range(2)]
+        lines.append("    value *= scale")
+    return "\n".join(lines)

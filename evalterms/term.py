@@ -12,14 +12,27 @@
 `us` and `them` are the two sides as `us` sees them, moving up the board. The framework calls the function for both sides and
 subtracts. A term counts and never scores: the weights are in the parameter file.
 
-A term can be nonlinear. Its function is then applied to the sum of weight * count of each side:
+A term can be nonlinear. Its function is then applied to the tapered sum of weight * count of each side:
 
     @danger.through
     def quadratic(total):
         return total * abs(total) / 100.0
 
-`total` is the sum for one side in one stage, in centipawns, as is the result. The parameters of such a term are learned by finite
-differences of the compiled evaluation.
+`total` and the result are centipawns. A function of two sums makes products: parameters declared with `part=1` belong to the
+second.
+
+    WEAK = danger.parameter("weak", part=1)
+
+    @danger.through
+    def product(attack, weakness):
+        return attack * weakness / 100.0
+
+A term that scales the evaluation counts what the side ahead has. The evaluation is multiplied by 1 + sum / 100: the weights are
+percent. The factor is kept between 0 and 2.
+
+    drawish = Term("drawish", scales=True)
+
+Counts of nonlinear terms are kept for each side apart (`evalterms.form`), so that gradients are analytic.
 """
 
 from __future__ import annotations
@@ -45,6 +58,7 @@ class Parameter:
 
     name: str
     shape: tuple[int, ...]
+    part: int = 0  # of a nonlinear term: which of the sums that its function takes
 
     @property
     def size(self) -> int:
@@ -80,7 +94,8 @@ class Term:
     parameters: list[Parameter] = field(default_factory=list)
     function: Any = None  # compiled, of us, them and emit; a Python function in plain mode
     documentation: str = ""
-    curve: Any = None  # compiled likewise, applied to the weighted sum of a side; None: linear
+    curve: Any = None  # compiled likewise, applied to the tapered sums of a side; None: linear
+    scales: bool = False  # whether it multiplies the evaluation
 
     def __post_init__(self) -> None:
         if not _NAME.match(self.name):
@@ -90,7 +105,16 @@ class Term:
     def size(self) -> int:
         return sum(parameter.size for parameter in self.parameters)
 
-    def parameter(self, name: str, *shape: int) -> int:
+    @property
+    def linear(self) -> bool:
+        return self.curve is None and not self.scales
+
+    @property
+    def parts(self) -> int:
+        """Number of sums of each side."""
+        return 1 + max((parameter.part for parameter in self.parameters), default=0)
+
+    def parameter(self, name: str, *shape: int, part: int = 0) -> int:
         """Declare a parameter; returns the index of its first weight within the term, for `emit`."""
         if not _NAME.match(name):
             raise ValueError(f"parameter name {name!r} must consist of lower-case letters, digits and underscores")
@@ -98,8 +122,12 @@ class Term:
             raise ValueError(f"{self.name}.{name} is declared twice")
         if not all(isinstance(length, int) and length > 0 for length in shape):
             raise ValueError(f"{self.name}.{name} has shape {shape}, expected lengths of at least one")
+        if part and self.scales:
+            raise ValueError(f"{self.name}.{name} has part {part!r}, but {self.name} scales by one sum; leave it out")
+        if part not in (0, 1):
+            raise ValueError(f"{self.name}.{name} has part {part!r}, expected 0 or 1: functions take one sum or two")
         first = self.size
-        self.parameters.append(Parameter(name, shape))
+        self.parameters.append(Parameter(name, shape, part))
         return Index.of(first, range(first, self.size)) if jit.PLAIN else first
 
     def counts(self, function: Callable) -> Callable:
@@ -109,7 +137,9 @@ class Term:
         return self.function
 
     def through(self, function: Callable) -> Callable:
-        """Decorate the function (float64 to float64, centipawns) of a nonlinear term, for one side and stage."""
+        """Decorate the function (one or two float64 to float64, centipawns) of a nonlinear term, for the sums of one side."""
+        if self.scales:
+            raise ValueError(f"{self.name} scales the evaluation by its sum; leave out `through`")
         self.curve = _compiled(function)
         return self.curve
 

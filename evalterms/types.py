@@ -37,7 +37,7 @@ def complaints(term: Term, view: ModuleType) -> Iterator[tuple[str, str]]:
         return
     if term.curve is not None:
         try:
-            term.curve.compile((types.float64,))
+            term.curve.compile((types.float64,) * term.parts)
             (found,) = [compiled.signature.return_type for compiled in term.curve.overloads.values()]
         except (errors.NumbaError, errors.UnsupportedBytecodeError, TypeError, ValueError) as problem:
             yield _located(problem, term.curve.py_func.__code__.co_filename)

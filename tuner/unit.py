@@ -7,7 +7,7 @@ from games import jit
 SOURCES = [
     *jit.modules("tuner", "unit"),
     *jit.modules("tuner.datasets", "array_types column_use"),
-    *jit.modules("tuner.device.cpu", "kernels products temporal_kernels"),
+    *jit.modules("tuner.device.cpu", "kernels linearised_kernels products temporal_kernels"),
     *jit.modules("tuner.rows", "json_parser numbers svmlight_parser"),
     *sorted((jit.ROOT / "tuner" / "objectives").glob("*.py")),  # each loss is a module
 ]

@@ -45,7 +45,7 @@ def positions_to_coefficients(work: Workload) -> list[dict]:
 
     batches, _ = read("all", work.games)
     positions = np.concatenate(batches)[:200_000]
-    counter = Counter(engine.composition, engine.layout.size)
+    counter = Counter(engine.composition)
     counter.count(positions)
     seconds = cpu_seconds(lambda: counter.count(positions))
     nonzeros = len(counter.count(positions).index) / len(positions)

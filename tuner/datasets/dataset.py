@@ -54,8 +54,12 @@ class Dataset:
         return len(self.phase)
 
     def matrix(self) -> Any:
-        """Return the coefficients (positions, columns) as a SciPy CSR array of float64."""
-        return self.rows(0, self.positions).matrix(self.columns)
+        """Return the coefficients (positions, columns), first player minus second, as a SciPy CSR array of float64."""
+        rows = self.rows(0, self.positions)
+        if not self.apart:
+            return rows.matrix(self.columns)
+        sign = np.where(rows.index < self.columns, 1.0, -1.0)
+        return rows._replace(index=self.column[rows.index], count=rows.count * sign).matrix(self.columns)
 
     def rows(self, begin: int, end: int) -> Rows:
         """Return positions begin to end, without copying."""
@@ -113,6 +117,18 @@ class Dataset:
     @cached_property
     def columns(self) -> int:
         return self.layout.size
+
+    @property
+    def apart(self) -> list[str]:
+        """Names of the terms that are not linear, whose counts are kept for each side."""
+        return self.manifest.get("apart", [])
+
+    @cached_property
+    def column(self) -> np.ndarray:
+        """The column (inputs,) uint16 of each value of `index`: those from `columns` on are counts of the second player of terms
+        that are kept apart; see `evalterms.form`."""
+        second = [np.arange(place.first, place.first + place.size) for place in self.layout.places if place.term in self.apart]
+        return np.concatenate([np.arange(self.columns), *second]).astype(np.uint16)
 
     @property
     def phases(self) -> int:

@@ -11,6 +11,9 @@ text one after the other) with `text_end` (int64, the end of each). If the evalu
 into `shares` of the manifest, a list of [phase, scale]. Where counts do not fit into int8, or indices into uint8, the dataset is
 wide: `count` is float32 and `phase` uint16.
 
+Terms that are not linear, which `apart` of the manifest names, have counts of the first player in their columns; the counts of
+the second follow after all columns, in the same order.
+
 Format 1 had none of this, and is otherwise the same.
 """
 

@@ -23,7 +23,7 @@ def require_whole(data: Dataset) -> None:
     damaged part of a file. Datasets without checksums are only checked for values out of range."""
     ascending = (lambda v: np.diff(v) < 0, "numbers in ascending order")
     rules: dict[str, tuple[Callable[[np.ndarray], np.ndarray], str]] = {
-        "row": ascending, "first": ascending, "index": (lambda v: v >= data.columns, f"a column below {data.columns}"),
+        "row": ascending, "first": ascending, "index": (lambda v: v >= len(data.column), f"a column below {len(data.column)}"),
         "phase": (lambda v: v >= data.codes, f"a phase of at most {data.codes - 1}"),
         "outcome": (lambda v: ~(abs(v) <= 1), "an outcome from -1 to 1"),
         "weight": (lambda v: ~((v >= 0) & (v < np.inf)), "a weight of 0 or more"),

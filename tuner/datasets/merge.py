@@ -45,8 +45,8 @@ def part(data: Dataset, games: np.ndarray, target: Path, what: str) -> Dataset:
 
 
 def _common(manifest: dict) -> dict:
-    found = {key: manifest[key] for key in ("program", "game", "layout", "terms", "phases", "stages")}
-    return {**found, **({"row_check": manifest["row_check"]} if "row_check" in manifest else {})}
+    always, sometimes = ("program", "game", "layout", "terms", "phases", "stages"), ("apart", "row_check")
+    return {key: manifest[key] for key in (*always, *(key for key in sometimes if key in manifest))}
 
 
 def _sources(datasets: Sequence[Dataset]) -> list[dict]:

@@ -19,7 +19,7 @@ from tuner.io.files import read_whole
 ENTRIES = {"program": str, "game": str, "sources": list, "options": dict, "layout": list, "terms": str, "phases": int,
            "stages": list, "games": int, "positions": int, "nonzeros": int}
 MOST = {"phases": (1 << 16) - 1}  # limits of the types of the arrays
-NOTHING = {"checks": {}, "optional": [], "wide": False, "shares": [[0, 1]]}  # what may be missing
+NOTHING = {"apart": [], "checks": {}, "optional": [], "wide": False, "shares": [[0, 1]]}  # what may be missing
 MOST_COLUMNS, MOST_DIMENSIONS = 1 << 16, 8
 
 
@@ -85,6 +85,8 @@ def _read_manifest(path: Path) -> dict:
                       ("optional", _are_optional), ("wide", lambda wide: isinstance(wide, bool)), ("shares", _are_shares)):
         if not fine(manifest.get(key, NOTHING.get(key))):
             raise InputError(f"{path / MANIFEST}: {key} is damaged; build the dataset again")
+    if not _are_terms(manifest.get("apart", []), manifest["layout"]):
+        raise InputError(f"{path / MANIFEST}: apart is damaged; build the dataset again")
     return manifest
 
 
@@ -111,6 +113,17 @@ def _is_layout(entries: list) -> bool:
 
 def _is_stages(names: list) -> bool:
     return len(names) in (1, 2) and all(isinstance(name, str) for name in names)
+
+
+def _are_terms(names: object, layout: list) -> bool:
+    """Return whether these are names of terms of a layout, which is valid, whose inputs fit into an index of 16 bits."""
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names) or len(set(names)) != len(names):
+        return False
+    sizes: dict[str, int] = {}
+    for path, shape in layout:
+        term = path.split(".")[0]
+        sizes[term] = sizes.get(term, 0) + math.prod(shape)
+    return set(names) <= sizes.keys() and sum(sizes.values()) + sum(sizes[name] for name in names) <= MOST_COLUMNS
 
 
 def _are_checks(checks: object) -> bool:

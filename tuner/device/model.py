@@ -5,12 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
 from tuner.datasets.dataset import Dataset
 from tuner.datasets.ranges import ranges_of, whole_games
 from tuner.objectives.base import Objective
+
+
+class Piece(NamedTuple):
+    """Positions in the arrays that kernels take: `arrays` as `Model.arrays`; `ranges` (m, 2) of positions in these arrays, which
+    are by `offset` less than in the dataset."""
+
+    arrays: tuple[np.ndarray, ...]
+    ranges: np.ndarray
+    offset: int = 0
+
 
 SMALL = 48 << 20  # bytes of nonzeros below which a dataset stays in memory
 

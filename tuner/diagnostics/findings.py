@@ -103,10 +103,7 @@ def evaluation_noise(result: FitResult) -> float | None:
     places = problem.data.first[games] + (np.diff(problem.data.first)[games] // 2)
     places = places[places < problem.data.positions]
     rows = np.zeros((len(places), *problem.start.shape))
-    for i, place in enumerate(places):
-        low, high = problem.data.row[place:place + 2]
-        share = problem.shares[:, problem.data.phase[place]]
-        rows[i][:, problem.data.index[low:high]] = np.outer(share, problem.data.count[low:high])
+    rows[:, :, :problem.data.columns] = problem.derivatives(result.weights, places)
     x = rows.reshape(len(places), -1)[:, found.coordinates]
     x -= x.mean(axis=0)
     return float(np.sqrt(max(np.einsum("ij,jk,ik->i", x, found.noise, x, optimize=True).mean(), 0.0)))

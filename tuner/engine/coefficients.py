@@ -1,4 +1,4 @@
-"""Evaluations of positions and sums of their derivatives, by coefficients or by finite differences."""
+"""Evaluations of positions and sums of their derivatives, analytic or by finite differences."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tuner.datasets.rows import Rows
+from tuner.device.cpu.linearised import linearise
 from tuner.engine.engine import Engine
 from tuner.parameters.layout import shares_of
 
@@ -55,21 +56,50 @@ class MovedRows:
 
     def slopes(self, factors: np.ndarray, scale: float, weights: np.ndarray) -> np.ndarray:
         """Return the sum (stages, columns) over the positions of factor * dv/dw / scale, by differences of tanh(scale * e)."""
-        changes = self.engine.changes(self.positions, self.rows.index, self.rows.row[1:], weights, self.step)
-        of = self.rows.of
+        of, index = self.rows.of, self.engine.composition.form.column[self.rows.index].astype(np.int64)
+        of, index = np.divmod(np.unique(of * self.engine.layout.size + index), self.engine.layout.size)  # sides counted apart
+        ends = np.searchsorted(of, np.arange(len(self.rows.phase)), side="right")
+        changes = self.engine.changes(self.positions, index.astype(np.uint16), ends, weights, self.step)
         here = self.evaluations(weights)[of]
         sums = []
         for stage in range(len(weights)):
             above, below = (np.tanh(scale * (here + changes[:, stage, side])) for side in range(2))
             slope = (above - below) / (2 * self.step) if self.central else (above - np.tanh(scale * here)) / self.step
-            sums.append(np.bincount(self.rows.index, factors[of] * slope / scale, self.engine.layout.size))
+            sums.append(np.bincount(index, factors[of] * slope / scale, self.engine.layout.size))
         return np.stack(sums)
 
 
-def coefficients_of(engine: Engine, positions: np.ndarray, stages: int) -> Coefficients:
-    """Return the coefficients of positions (n, words)."""
+@dataclass(frozen=True)
+class LinearisedRows:
+    """Positions whose evaluation is not linear, with derivatives near the weights (see `tuner.device.cpu.linearised`)."""
+
+    engine: Engine
+    rows: Rows
+    shares: np.ndarray
+
+    def evaluations(self, weights: np.ndarray) -> np.ndarray:
+        """Return the evaluations (n,) in centipawns, first player's view, with weights (stages, columns)."""
+        return self._near(weights)[1]
+
+    def slopes(self, factors: np.ndarray, scale: float, weights: np.ndarray) -> np.ndarray:
+        """Return the sum (stages, columns) over the positions of factor * dv/dw / scale, with v = tanh(scale * evaluation)."""
+        rows, evaluation = self._near(weights)
+        found = Coefficients(rows, self.shares, self.engine.layout.size)
+        return found.sums(factors * (1 - np.tanh(scale * evaluation)**2))
+
+    def _near(self, weights: np.ndarray) -> tuple[Rows, np.ndarray]:
+        if not len(self.rows.phase):
+            return self.rows, np.zeros(0)
+        return linearise(self.engine.composition, self.rows, np.array([[0, len(self.rows.phase)]]), self.engine.table(weights))
+
+
+def coefficients_of(engine: Engine, positions: np.ndarray, stages: int) -> Coefficients | LinearisedRows:
+    """Return positions (n, words) with analytic derivatives."""
     rows = engine.coefficients(positions)
-    return Coefficients(rows, shares_of(rows.phase, engine.phases, stages), engine.layout.size)
+    shares = shares_of(rows.phase, engine.phases, stages)
+    if engine.composition.curved:
+        return LinearisedRows(engine, rows, shares)
+    return Coefficients(rows, shares, engine.layout.size)
 
 
 def moved_rows_of(engine: Engine, positions: np.ndarray, step: float, central: bool) -> MovedRows:

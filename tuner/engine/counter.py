@@ -11,9 +11,9 @@ from tuner.datasets.rows import Rows
 class Counter:
     """Counts the terms of positions into buffers that are reused."""
 
-    def __init__(self, composition: Composition, columns: int) -> None:
+    def __init__(self, composition: Composition) -> None:
         self._count = composition.glue.coefficients
-        width = -(-columns // 64) * 64
+        width = -(-len(composition.form.column) // 64) * 64
         self._rows = np.zeros((8, width), np.int32)
         self._room = 0
 

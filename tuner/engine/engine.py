@@ -8,13 +8,14 @@ from functools import cached_property
 import numpy as np
 
 from evalterms.compose import Composition, compose
-from evalterms.emit import UNIT, interleaved, pack
+from evalterms.emit import UNIT, pack
 from games.record import Game
 from games.search.searcher import Searcher
 from games.streams import InputError
 from tuner.datasets.rows import Rows
 from tuner.device.base import Device
-from tuner.device.cpu.device import CPU
+from tuner.device.cpu.device import CPU, Cpu
+from tuner.device.cpu.linearised import Linearised, changes, values
 from tuner.engine.counter import Counter
 from tuner.parallel import in_order
 from tuner.parameters.layout import Layout, shares_of
@@ -39,8 +40,8 @@ class Engine:
         return self.composition.glue.PHASES
 
     def packed(self, parameters: Parameters) -> np.ndarray:
-        """Return the weights for the compiled evaluation, (columns,) int64."""
-        return pack(parameters.weights[0], parameters.weights[-1])
+        """Return the weights for the compiled evaluation, (columns or more,) int64."""
+        return self.composition.form.packed(pack(parameters.weights[0], parameters.weights[-1]))
 
     def evaluation(self, packed: np.ndarray) -> tuple[int, int]:
         """Return the addresses of the compiled evaluation and of packed weights, which the caller keeps alive."""
@@ -52,17 +53,15 @@ class Engine:
         self.composition.glue.scores(np.ascontiguousarray(positions), self.packed(parameters), out)
         return out / UNIT
 
+    def cpu(self, workers: int = 1) -> Cpu:
+        """Return the CPU with some threads, for passes over positions of this engine."""
+        return Linearised(workers, composition=self.composition) if self.composition.curved else Cpu(workers)
+
     def evaluate_many(self, positions: np.ndarray, parameters: Parameters, workers: int = 1, device: Device = CPU) -> np.ndarray:
-        """Evaluate any number of positions on `workers` threads, by dot products of coefficients and weights like the passes
-        over datasets: exact, whereas `evaluate` rounds weights to 1/256 centipawn. Terms that are not linear have no
-        coefficients: then by the compiled evaluation in double precision, on the CPU."""
-        if self.composition.curved:
-            parts = in_order(lambda begin: self.values(positions[begin:begin + AT_ONCE], parameters.weights),
-                             range(0, len(positions), AT_ONCE), workers)
-            return np.concatenate([np.zeros(0), *parts])
-        columns = self.layout.size
-        table = np.zeros((self.phases + 1, columns + 1))
-        table[:, :columns] = shares_of(np.arange(self.phases + 1), self.phases, len(parameters.weights)).T @ parameters.weights
+        """Evaluate any number of positions on `workers` threads, from counts like the passes over datasets: exact, whereas
+        `evaluate` rounds weights to 1/256 centipawn. Evaluations that are not linear are computed on the CPU."""
+        device = self.cpu() if self.composition.curved else device
+        table = np.pad(self.table(parameters.weights), ((0, 0), (0, 1)))
 
         def work(begin: int) -> np.ndarray:
             rows = self.coefficients(positions[begin:begin + AT_ONCE])
@@ -72,18 +71,22 @@ class Engine:
 
     def values(self, positions: np.ndarray, weights: np.ndarray) -> np.ndarray:
         """Return the evaluations (n,) of positions (n, words) in centipawns, first player's view, with weights (stages,
-        columns), by the compiled evaluation in double precision."""
-        out = np.zeros(len(positions))
-        self.composition.glue.values(np.ascontiguousarray(positions), interleaved(weights), len(self.composition.terms), out)
-        return out
+        columns), in double precision."""
+        return values(self.composition, self.coefficients(positions), self.table(weights))
 
     def changes(self, positions: np.ndarray, index: np.ndarray, ends: np.ndarray, weights: np.ndarray, step: float) -> np.ndarray:
         """Return the changes (k, stages, 2) of `values` if the weight of column index[k] moves by a step in centipawns, up and
         down. The columns of position i end at ends[i]."""
-        out = np.empty(2 * len(weights) * len(index))
-        self.composition.glue.moved(np.ascontiguousarray(positions), ends, index, self.composition.term_of, len(weights),
-                                    interleaved(weights), step, out)
-        return out.reshape(len(index), len(weights), 2)
+        rows = self.coefficients(positions)
+        return changes(self.composition, rows, self.table(weights), self._shares(len(weights)), index, ends, step)
+
+    def _shares(self, stages: int) -> np.ndarray:
+        """Return the share (stages, phases + 1) of each stage at each phase."""
+        return shares_of(np.arange(self.phases + 1), self.phases, stages)
+
+    def table(self, weights: np.ndarray) -> np.ndarray:
+        """Return the weights (phases + 1, columns) at each phase."""
+        return np.ascontiguousarray(self._shares(len(weights)).T @ weights)
 
     def searcher(self, parameters: Parameters, playing: bool = True, megabytes: int = 16, lean: bool = True) -> Searcher:
         """Return a searcher with these parameters; InputError if the game has no search. See `games.search.searcher`.
@@ -106,12 +109,13 @@ class Engine:
     def _without_zeros(self, parameters: Parameters) -> tuple[Composition, np.ndarray]:
         """Return the evaluation without the terms whose weights are all zero, equal but faster, and its packed weights."""
         packed, terms = self.packed(parameters), self.composition.terms
-        parts = np.split(packed, np.cumsum([term.size for term in terms])[:-1])
+        parts = np.split(packed[:self.layout.size], np.cumsum([term.size for term in terms])[:-1])
         kept = [k for k, part in enumerate(parts) if part.any()] or [0]
         if len(kept) == len(terms):
             return self.composition, packed
-        return compose(self.game.name, [terms[k] for k in kept]), np.concatenate([parts[k] for k in kept])
+        found = compose(self.game.name, [terms[k] for k in kept])
+        return found, found.form.packed(np.concatenate([parts[k] for k in kept]))
 
     def coefficients(self, positions: np.ndarray) -> Rows:
-        """Return the sparse coefficients of positions (n, words)."""
-        return Counter(self.composition, self.layout.size).count(np.ascontiguousarray(positions))
+        """Return the sparse coefficients of positions (n, words): the inputs of `evalterms.form`."""
+        return Counter(self.composition).count(np.ascontiguousarray(positions))

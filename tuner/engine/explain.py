@@ -9,7 +9,6 @@ from rich.console import Console
 
 from tuner.engine.engine import Engine
 from tuner.io.tables import number, show_lines, show_table
-from tuner.parameters.layout import shares_of
 from tuner.parameters.parameters import Parameters
 
 
@@ -23,16 +22,14 @@ def explain(engine: Engine, parameters: Parameters, words: np.ndarray) -> dict:
     terms: dict[str, dict] = {}
     curved = engine.composition.curved
     for index, count in zip(rows.index, rows.count, strict=True):
-        weights = parameters.weights[:, index]
-        label = labels[index]
-        if label.split(".")[0] in curved:
+        if index >= len(labels) or labels[index].split(".")[0] in curved:
             continue
+        weights, label = parameters.weights[:, index], labels[index]
         term = terms.setdefault(label.split(".")[0], {"stages": np.zeros(len(stages)), "parameters": []})
         term["stages"] += count * weights
         term["parameters"].append({"parameter": label, "count": int(count), "contribution": float(count * weights @ shares),
                                    **{s: float(w) for s, w in zip(stages, weights, strict=True)}})
-    for name in curved:
-        terms[name] = {"stages": _whole_term(engine, parameters, name, words), "parameters": []}
+    terms |= {name: {"stages": found, "parameters": []} for name, found in _nonlinear(engine, parameters, words).items()}
     total = sum((term["stages"] for term in terms.values()), np.zeros(len(stages)))
     evaluation = float(total @ shares)
     v = math.tanh(parameters.scale * evaluation)
@@ -44,22 +41,26 @@ def explain(engine: Engine, parameters: Parameters, words: np.ndarray) -> dict:
                   for name, term in terms.items()]}
 
 
-def _whole_term(engine: Engine, parameters: Parameters, name: str, words: np.ndarray) -> np.ndarray:
-    """Return the contribution (stages,) of a term that is not linear in its weights; they have no contributions of their own.
-    That of a stage is computed with the term's weights of the other stage set to zero; it is zero if the stage has no share
-    in the position."""
-    place = [place.columns for place in engine.layout.places if place.term == name]
-    shares = shares_of(engine.coefficients(words[None, :]).phase, engine.phases, len(parameters.stages))[:, 0]
-    without = parameters.weights.copy()
-    for columns in place:
-        without[:, columns] = 0.0
-    base, found = engine.values(words[None, :], without)[0], np.zeros(len(parameters.stages))
-    for stage, share in enumerate(shares):
-        some = without.copy()
-        for columns in place:
-            some[stage, columns] = parameters.weights[stage, columns]
-        found[stage] = (engine.values(words[None, :], some)[0] - base) / share if share else 0.0
+def _nonlinear(engine: Engine, parameters: Parameters, words: np.ndarray) -> dict[str, np.ndarray]:
+    """Return what each term that is not linear adds, the same in every stage (stages,): a function is applied to the tapered sum,
+    and a term that scales multiplies the tapered evaluation. Terms that scale come last, one after the other."""
+    terms = [term for term in engine.composition.terms if not term.linear]
+    weights = parameters.weights.copy()
+    for term in terms:
+        weights[:, _columns(engine, term.name)] = 0.0
+    before, found = engine.values(words[None, :], weights)[0], {}
+    for term in sorted(terms, key=lambda term: term.scales):
+        columns = _columns(engine, term.name)
+        weights[:, columns] = parameters.weights[:, columns]
+        after = engine.values(words[None, :], weights)[0]
+        found[term.name] = np.full(len(weights), after - before)
+        before = after
     return found
+
+
+def _columns(engine: Engine, term: str) -> np.ndarray:
+    places = [place for place in engine.layout.places if place.term == term]
+    return np.concatenate([np.arange(place.first, place.first + place.size) for place in places])
 
 
 def show(console: Console, result: dict, all_parameters: bool) -> None:

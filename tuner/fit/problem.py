@@ -18,7 +18,7 @@ from tuner.datasets.column_use import use_of
 from tuner.datasets.dataset import Dataset
 from tuner.datasets.ranges import ahead
 from tuner.device.base import Device
-from tuner.device.cpu.device import CPU
+from tuner.device.cpu.device import CPU, Cpu
 from tuner.device.model import Model
 from tuner.objectives.base import Objective
 
@@ -142,6 +142,17 @@ class Problem:
     def use(self) -> tuple[np.ndarray, np.ndarray]:
         """The result of `use_of` for the positions of the problem."""
         return use_of(self.data, self.ranges, self.device.workers)
+
+    def derivatives(self, weights: np.ndarray, positions: np.ndarray) -> np.ndarray:
+        """Return the derivatives (n, stages, columns) of the evaluations of some positions (indices) by the weights."""
+        device = self.device if isinstance(self.device, Cpu) else CPU
+        found = np.zeros((len(positions), self.stages, self.data.columns))
+        for i, position in enumerate(positions):
+            arrays, ranges, _ = device.piece(self.model, weights, np.array([[position, position + 1]]))
+            index, count, row, phase, *_ = arrays
+            low, high = row[ranges[0, 0]:ranges[0, 0] + 2]
+            found[i][:, index[low:high]] = np.outer(self.shares[:, phase[ranges[0, 0]]], count[low:high])
+        return found
 
     def evaluations(self, weights: np.ndarray, ranges: np.ndarray) -> np.ndarray:
         """Return the evaluations (n,) of the positions of some ranges in centipawns, first player's view."""

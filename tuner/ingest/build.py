@@ -128,7 +128,7 @@ def build(engine: Engine, sources: Sequence[str], target: Path, options: ReadOpt
     `retarget` replaces outcomes or positions, or leaves some out. NothingLeft if no position is left.
     """
     options, packed = prepared(options, quiescence)
-    report, counter = ReadReport(), Counter(engine.composition, engine.layout.size)
+    report, counter = ReadReport(), Counter(engine.composition)
     names = []
     with DatasetWriter(target, {**ARRAYS, "score": OPTIONAL["score"]}) as writer:
         last = None
@@ -158,8 +158,8 @@ def build(engine: Engine, sources: Sequence[str], target: Path, options: ReadOpt
         writer.finish({
             "program": f"evaltune {__version__}", "game": engine.game.name, "sources": names,
             "options": {name: value for name, value in asdict(options).items() if name != "evaluation"},
-            "layout": engine.layout.describe(), "terms": engine.composition.name, "phases": engine.phases,
-            "stages": list(engine.game.stages), "read": asdict(report)})
+            "layout": engine.layout.describe(), "terms": engine.composition.name, "apart": engine.composition.curved,
+            "phases": engine.phases, "stages": list(engine.game.stages), "read": asdict(report)})
     return open_dataset(target, check=False), BuildReport(report, names)
 
 

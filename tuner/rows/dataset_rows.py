@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from games.streams import InputError
 from tuner.datasets.dataset import Dataset
 from tuner.rows.batch import RowBatch
 
@@ -13,7 +14,11 @@ BATCH = 1 << 15  # positions
 
 
 def batches_of(data: Dataset) -> Iterator[RowBatch]:
-    """Yield all positions of a dataset as rows. The weights of positions, which only merged data have, are left out."""
+    """Yield all positions of a dataset as rows. The weights of positions, which only merged data have, are left out. InputError
+    if its evaluation is not linear."""
+    if data.apart:
+        raise InputError(f"{data.path}: term {data.apart[0]} is not linear in its weights, so that there are no rows of "
+                         "coefficients; build it with parameters that lack the term")
     game, opening = (np.repeat(names, np.diff(data.first)) for names in (data.game, data.opening))
     steps, scales = data.phase_scale[:, 0].astype(np.int64), data.phase_scale[:, 1].astype(np.float32)
     for begin in range(0, data.positions, BATCH):

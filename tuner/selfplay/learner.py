@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from tuner.engine.coefficients import Coefficients, MovedRows, coefficients_of, moved_rows_of
+from tuner.engine.coefficients import Coefficients, LinearisedRows, MovedRows, coefficients_of, moved_rows_of
 from tuner.engine.engine import Engine
 from tuner.engine.leaves import known_values
 from tuner.fit.learners.rules import RULES, State
@@ -67,7 +67,7 @@ class Learner:
                 "drift": float(np.abs(self.average - self.parameters.weights).mean()),
                 "static": float(sum(np.isnan(given.known).sum() for given in inputs) / max(leaves, 1))}
 
-    def _rows(self, positions: np.ndarray) -> Coefficients | MovedRows:
+    def _rows(self, positions: np.ndarray) -> Coefficients | LinearisedRows | MovedRows:
         settings = self.settings
         if settings.gradient == "analytic":
             return coefficients_of(self.engine, positions, len(self.weights))

@@ -52,9 +52,6 @@ def new_run(settings: Settings, folder: Path, workers: int, output: Path | None,
     require_playable(engine.game)
     settings = replace(settings, evaluation=engine.composition.name)
     learner = new_learner(engine, parameters, settings)
-    if engine.composition.curved and settings.gradient == "analytic":
-        raise InputError(f"term {engine.composition.curved[0]}: is not linear in its numbers, so counts do not give its "
-                         "gradient; learn with --gradient finite-difference")
     if not learner.free.any():
         raise InputError("every parameter is fixed, by --fixed or `fixed` in the file: nothing to learn; free some")
     opening = openings_of(engine, settings, display.note)

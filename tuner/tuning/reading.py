@@ -45,9 +45,11 @@ class Read(NamedTuple):
 
 def device_of(engine: Engine | None, read: Read, options: TuneOptions) -> Device:
     """Return the device that passes run on."""
-    if engine is None or options.gradient == "analytic":
-        return device_named(options.device, options.workers)
-    return by_differences(engine, read.positions, options.step, options.gradient == "central-difference", options.workers)
+    if options.gradient != "analytic" and engine is not None:
+        return by_differences(engine, read.positions, options.step, options.gradient == "central-difference", options.workers)
+    if options.device == "cpu" and engine is not None:
+        return engine.cpu(options.workers)
+    return device_named(options.device, options.workers)
 
 
 def read_games(engine: Engine, sources: Sequence[str], folder: Path, options: TuneOptions, retarget: Retarget | None,

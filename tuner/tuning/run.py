@@ -166,11 +166,12 @@ def _nothing(found: str | ReadReport) -> None:
 
 
 def _without_gpu(options: TuneOptions, read: Read) -> TuneOptions:
-    """Return the options with the CPU in place of a GPU that was chosen by itself, for rows that GPUs have no passes for."""
-    if options.device != "gpu" or not read.data.wide:
+    """Return the options with the CPU in place of a GPU that was chosen by itself, for positions that GPUs have no passes for."""
+    if options.device != "gpu" or not (read.data.wide or read.data.apart):
         return options
-    return replace(options, device="cpu", no_gpu="the counts of these rows are not whole numbers from -128 to 127, or there are "
-                   "more than 256 pairs of phase and scale")
+    why = f"term {read.data.apart[0]} is not linear in its weights" if read.data.apart else (
+        "the counts of these rows are not whole numbers from -128 to 127, or there are more than 256 pairs of phase and scale")
+    return replace(options, device="cpu", no_gpu=why)
 
 
 def _with_width(data: Dataset, start: Parameters, options: TuneOptions, fitting: FitOptions,

@@ -42,7 +42,6 @@ def started(start: str, sources: Sequence[str], options: TuneOptions) -> Start:
     else:
         engine, parameters = load_engine(start, options.terms)
         game = engine.game
-        require_linear(engine, options)
     if options.untapered:
         parameters = _untapered(start, parameters)
     if options.scale is not None:
@@ -64,13 +63,6 @@ def _untapered(start: str, parameters: Parameters) -> Parameters:
                 raise InputError(f"{start}: {what} names {name}, but with --untapered there is one number for all stages; "
                                  "leave out the stage")
     return parameters
-
-
-def require_linear(engine: Engine, options: TuneOptions) -> None:
-    """InputError for terms without counts to learn from, unless gradients are finite differences of the evaluation."""
-    if engine.composition.curved and options.gradient == "analytic":
-        raise InputError(f"term {engine.composition.curved[0]}: is not linear in its numbers, so counts do not give its "
-                         "gradient; learn with --gradient finite-difference")
 
 
 def _check_names(parameters: Parameters, options: TuneOptions) -> None:

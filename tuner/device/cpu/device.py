@@ -11,10 +11,10 @@ from tuner.datasets.ranges import ahead
 from tuner.datasets.rows import Rows
 from tuner.device.base import TemporalPasses
 from tuner.device.cpu import kernels
-from tuner.device.cpu.sums import evaluations, over_games, position_terms, score_products, second_moments
+from tuner.device.cpu.sums import Terms, TermsOf, evaluations, over_games, position_terms, score_products, second_moments
 from tuner.device.cpu.temporal import CpuTemporal
 from tuner.device.cpu.watched import watched
-from tuner.device.model import Model
+from tuner.device.model import Model, Piece
 from tuner.objectives.temporal import TemporalData
 from tuner.parallel import in_order
 
@@ -34,9 +34,9 @@ class Cpu:
         table, shape = model.table(weights), (model.codes, weights.shape[1])
         loss, per_phase, address = 0.0, np.zeros(shape), model.objective.block.address()
 
-        def work(piece: np.ndarray) -> tuple[float, np.ndarray]:
-            part = np.zeros(shape)
-            return kernels.loss_gradient(*model.arrays, table, model.data.columns, piece, address, model.scale, part), part
+        def work(some: np.ndarray) -> tuple[float, np.ndarray]:
+            piece, part = self.piece(model, weights, some), np.zeros(shape)
+            return kernels.loss_gradient(*piece.arrays, table, model.data.columns, piece.ranges, address, model.scale, part), part
 
         for some, part in watched(in_order(work, ahead(model.data, ranges), self.workers), model, ranges):
             loss += some
@@ -45,34 +45,35 @@ class Cpu:
 
     def gauss_newton(self, model: Model, weights: np.ndarray, ranges: np.ndarray) -> np.ndarray:
         """See `Device`."""
-        return second_moments(model, weights.shape, lambda piece: position_terms(model, weights, piece), ranges, self.workers)
+        return second_moments(model, weights.shape, self._terms_of(model, weights), ranges, self.workers)
 
     def score_squares(self, model: Model, weights: np.ndarray) -> np.ndarray:
         """See `Device`."""
         def squares(batches: Iterator[np.ndarray]) -> np.ndarray:
             return sum(((scores**2).sum(axis=0) for scores in batches), np.zeros(weights.size))
 
-        return over_games(model, weights.shape, lambda piece: position_terms(model, weights, piece), squares, self.workers)
+        return over_games(model, weights.shape, self._terms_of(model, weights), squares, self.workers)
 
     def score_products(self, model: Model, weights: np.ndarray, chosen: np.ndarray) -> tuple[np.ndarray, int]:
         """See `Device`."""
-        return score_products(model, weights.shape, lambda piece: position_terms(model, weights, piece), chosen, self.workers)
+        return score_products(model, weights.shape, self._terms_of(model, weights), chosen, self.workers)
 
     def position_products(self, model: Model, weights: np.ndarray, ranges: np.ndarray) -> np.ndarray:
         """See `Device`."""
-        def terms_of(piece: np.ndarray) -> tuple[int, np.ndarray]:
-            base, terms = position_terms(model, weights, piece)
+        def terms_of(some: np.ndarray) -> Terms:
+            found = position_terms(model, weights, self.piece(model, weights, some))
+            terms = found.terms
             if model.objective.widths:  # products of first derivatives in place of second derivatives, by evaluation and width
                 terms[1], terms[3], terms[4] = terms[0]**2, terms[0] * terms[2], terms[2]**2
             else:
                 terms[1] = terms[0]**2
-            return base, terms
+            return found
 
         return second_moments(model, weights.shape, terms_of, ranges, self.workers)
 
     def evaluations(self, model: Model, weights: np.ndarray, ranges: np.ndarray) -> np.ndarray:
         """See `Device`."""
-        return evaluations(model, weights, ranges, self.workers)
+        return evaluations(model, weights, self.piece, ranges, self.workers)
 
     def evaluate(self, rows: Rows, table: np.ndarray) -> np.ndarray:
         """See `Device`."""
@@ -85,7 +86,14 @@ class Cpu:
 
     def temporal(self, model: Model, extra: TemporalData) -> TemporalPasses:
         """See `Device`."""
-        return CpuTemporal(model, extra, self.workers)
+        return CpuTemporal(model, extra, self.piece, self.workers)
+
+    def piece(self, model: Model, weights: np.ndarray, ranges: np.ndarray) -> Piece:
+        """Return positions as rows that are linear in the weights, near these weights."""
+        return Piece(model.arrays, ranges)
+
+    def _terms_of(self, model: Model, weights: np.ndarray) -> TermsOf:
+        return lambda ranges: position_terms(model, weights, self.piece(model, weights, ranges))
 
 
 CPU = Cpu()

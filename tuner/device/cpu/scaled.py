@@ -7,6 +7,7 @@ their own, as without scales; all others are added to the matrix of all stages, 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -20,7 +21,7 @@ LARGER = 4  # times the size of a piece: each piece has its own sums
 SAVED = 0.8  # products of a pair of nonzeros that a matrix of its own saves, per entry of that matrix times the stages
 
 
-def scaled_moments(model: Model, shape: tuple[int, int], terms_of: Callable[[np.ndarray], tuple[int, np.ndarray]],
+def scaled_moments(model: Model, shape: tuple[int, int], terms_of: Callable[[np.ndarray], Any],
                    ranges: np.ndarray, workers: int) -> np.ndarray:
     """Return the sum (d, d) of curvature * x x' over ranges of positions, see `tuner.device.cpu.sums.second_moments`."""
     stages, width = shape
@@ -32,7 +33,7 @@ def scaled_moments(model: Model, shape: tuple[int, int], terms_of: Callable[[np.
     sums = np.zeros((size, size))
 
     def work(piece: np.ndarray) -> np.ndarray:
-        base, terms = terms_of(piece)
+        _, base, terms = terms_of(piece)
         code = data.phase[base:base + terms.shape[1]]
         order = np.argsort(code, kind="stable")
         order = order[terms[1][order] != 0]

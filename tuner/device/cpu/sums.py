@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 
@@ -12,15 +13,27 @@ from tuner.device.cpu import kernels
 from tuner.device.cpu.products import assembled, order_of, products
 from tuner.device.cpu.scaled import scaled_moments
 from tuner.device.cpu.watched import watched
-from tuner.device.model import Model
+from tuner.device.model import Model, Piece
 from tuner.parallel import in_order
 
 GROUPS = 256  # groups of games whose scores are in memory together
 PORTIONS = 8  # of the groups, each with its own sums
 LARGER = 4  # times the size of a piece, for matrices: each piece has its own sums
 
-# from a piece of ranges to its first position and `tuner.device.cpu.kernels.position_terms` of the positions that it spans
-TermsOf = Callable[[np.ndarray], tuple[int, np.ndarray]]
+
+PieceOf = Callable[[Model, np.ndarray, np.ndarray], Piece]  # from a model, weights and ranges of positions
+
+
+class Terms(NamedTuple):
+    """Positions `base` to base + n of the arrays of a piece, and `terms` (2 or 5, n) of them, those of
+    `tuner.device.cpu.kernels.position_terms`; row 0 has the residuals, row 1 the curvatures."""
+
+    piece: Piece
+    base: int
+    terms: np.ndarray
+
+
+TermsOf = Callable[[np.ndarray], Terms]  # from ranges of positions
 
 
 def score_products(model: Model, shape: tuple[int, int], terms_of: TermsOf, chosen: np.ndarray,
@@ -50,7 +63,7 @@ def over_games(model: Model, shape: tuple[int, int], terms_of: TermsOf,
 def game_scores(model: Model, shape: tuple[int, int], terms_of: TermsOf, low: int,
                 high: int) -> Iterator[np.ndarray]:
     """Yield sums (n, d) of residual * x of each game, or group of games with one identity, for groups low to high, some at a
-    time and for weights of this shape. `terms_of` is called with whole games; row 0 has the residuals."""
+    time and for weights of this shape. `terms_of` is called with whole games."""
     group, by_group = model.groups[1], model.by_group
     for begin in range(low, high, GROUPS):
         end = min(begin + GROUPS, high)
@@ -67,39 +80,38 @@ def add_scores(model: Model, terms_of: TermsOf, games: np.ndarray, place: np.nda
     """Add the scores of some games, which are read together, to scores[place] of (n, stages, width)."""
     data = model.data
     prefetch(data, games)
-    base, terms = terms_of(games)
-    kernels.range_scores(data.index, data.count, data.row, data.phase, games, place, base, terms, data.columns, model.shares,
-                        model.unscaled, scores)
+    piece, base, terms = terms_of(games)
+    kernels.range_scores(*piece.arrays[:4], piece.ranges, place, base, terms, data.columns, model.shares, model.unscaled, scores)
     model.release()
 
 
-def evaluations(model: Model, weights: np.ndarray, ranges: np.ndarray, workers: int) -> np.ndarray:
+def evaluations(model: Model, weights: np.ndarray, piece_of: PieceOf, ranges: np.ndarray, workers: int) -> np.ndarray:
     """Return the evaluations (n,) of the positions of some ranges in centipawns, first player's view."""
-    found = in_order(lambda piece: evaluated(model, weights, piece), ahead(model.data, ranges), workers)
+    found = in_order(lambda some: evaluated(model, weights, piece_of(model, weights, some)), ahead(model.data, ranges), workers)
     return np.concatenate([np.zeros(0), *watched(found, model, ranges)])
 
 
-def evaluated(model: Model, weights: np.ndarray, piece: np.ndarray) -> np.ndarray:
-    """Return the evaluations (n,) of the positions of a piece of ranges."""
-    out = np.empty(int((piece[:, 1] - piece[:, 0]).sum()))
+def evaluated(model: Model, weights: np.ndarray, piece: Piece) -> np.ndarray:
+    """Return the evaluations (n,) of the positions of a piece."""
+    out = np.empty(int((piece.ranges[:, 1] - piece.ranges[:, 0]).sum()))
     table = np.ascontiguousarray(model.table(weights)[:, :model.data.columns + 1])
-    kernels.evaluations(*model.arrays, table, np.ascontiguousarray(piece), out)
+    kernels.evaluations(*piece.arrays, table, np.ascontiguousarray(piece.ranges), out)
     return out
 
 
-def position_terms(model: Model, weights: np.ndarray, piece: np.ndarray) -> tuple[int, np.ndarray]:
-    """Return the first position of a piece, and the derivatives of the objective for the positions that it spans."""
-    base, size = int(piece[0, 0]), int(piece[-1, 1] - piece[0, 0])
+def position_terms(model: Model, weights: np.ndarray, piece: Piece) -> Terms:
+    """Return the derivatives of the objective for the positions that a piece spans."""
+    base, size = int(piece.ranges[0, 0]), int(piece.ranges[-1, 1] - piece.ranges[0, 0])
     terms = np.zeros((5 if model.objective.widths else 2, size))
-    kernels.position_terms(*model.arrays, model.table(weights), model.data.columns, piece, model.objective.block.address(),
-                           model.scale, base, terms)
-    return base, terms
+    kernels.position_terms(*piece.arrays, model.table(weights), model.data.columns, piece.ranges,
+                           model.objective.block.address(), model.scale, base, terms)
+    return Terms(piece, base, terms)
 
 
 def second_moments(model: Model, shape: tuple[int, int], terms_of: TermsOf,
                    ranges: np.ndarray, workers: int = 1, pieces: Iterable[np.ndarray] | None = None) -> np.ndarray:
-    """Return the sum (d, d) of curvature * x x' over ranges of positions, for weights of this shape. Row 1 of `terms_of` has
-    the curvatures. `pieces` may split the ranges differently."""
+    """Return the sum (d, d) of curvature * x x' over ranges of positions, for weights of this shape. `pieces` may split the
+    ranges differently."""
     stages, width = shape
     pairs = [(a, b) for a in range(stages) for b in range(a, stages)]
     sums = np.zeros((len(pairs), width, width))
@@ -109,14 +121,15 @@ def second_moments(model: Model, shape: tuple[int, int], terms_of: TermsOf,
 
     def work(piece: np.ndarray) -> np.ndarray:
         found, scratch = np.zeros(sums.shape), np.empty((width, width))
-        base, terms = terms_of(piece)
-        phase = data.phase[base:base + terms.shape[1]]
+        local, base, terms = terms_of(piece)
+        index, count, row, phase, *_ = local.arrays
+        phase = phase[base:base + terms.shape[1]]
         order = np.argsort(phase, kind="stable")
         order = order[terms[1][order] != 0]
         ends = np.searchsorted(phase[order], np.arange(model.codes + 1))
         for f in np.flatnonzero(np.diff(ends)):
             part = np.zeros((width, width))
-            kernels.gram(data.index, data.count, data.row, order[ends[f]:ends[f + 1]], base, terms, data.columns, part)
+            kernels.gram(index, count, row, order[ends[f]:ends[f + 1]], base, terms, data.columns, part)
             for pair, (a, b) in enumerate(pairs):
                 if share := model.shares[a, f] * model.shares[b, f]:
                     found[pair] += np.multiply(part, share, out=scratch)

@@ -10,9 +10,9 @@ import numpy as np
 
 from tuner.datasets.ranges import BLOCK, prefetch, together
 from tuner.device.cpu import temporal_kernels
-from tuner.device.cpu.sums import add_scores, evaluated, score_products, second_moments
+from tuner.device.cpu.sums import PieceOf, Terms, TermsOf, add_scores, evaluated, score_products, second_moments
 from tuner.device.cpu.watched import watched
-from tuner.device.model import Model
+from tuner.device.model import Model, Piece
 from tuner.objectives.temporal import TemporalData
 from tuner.parallel import in_order
 
@@ -20,9 +20,9 @@ SMALLER = BLOCK // 8  # positions of a piece, for matrices: each thread has its 
 
 
 class State(NamedTuple):
-    """Values, slopes and errors (n,) of the positions from `base` on; zero outside the chosen games."""
+    """Values, slopes and errors (n,) of the positions that a piece spans; zero outside the chosen games."""
 
-    base: int
+    piece: Piece
     values: np.ndarray
     slopes: np.ndarray
     c: np.ndarray
@@ -34,6 +34,7 @@ class CpuTemporal:
 
     model: Model
     extra: TemporalData
+    piece_of: PieceOf
     workers: int
 
     def equation(self, weights: np.ndarray, games: np.ndarray) -> tuple[np.ndarray, float]:
@@ -52,15 +53,18 @@ class CpuTemporal:
 
     def matrix(self, weights: np.ndarray, games: np.ndarray, exact: bool) -> np.ndarray:
         """See `TemporalPasses`."""
-        model, data, size = self.model, self.model.data, weights.size
+        model, size = self.model, weights.size
         found = np.zeros((size, size))
 
-        def work(piece: np.ndarray) -> np.ndarray:
-            base, values, slopes, c = self._state(weights, piece)
-            end, part = base + len(values), np.zeros((size, size))
+        def work(some: np.ndarray) -> np.ndarray:
+            (arrays, games, offset), values, slopes, c = self._state(weights, some)
+            index, count, row, phase, *_ = arrays
+            base, part = int(games[0, 0]), np.zeros((size, size))
+            end = base + len(values)
             curvature = np.where(slopes > 0, 2 * model.scale * values * slopes * c, 0.0) if exact else np.zeros(len(values))
-            temporal_kernels.lambda_gram(data.index, data.count, data.row[base:end + 1], data.phase[base:end], piece - base,
-                                        slopes, self.extra.decay[base:end], curvature, model.data.phases, model.stages, part)
+            temporal_kernels.lambda_gram(index, count, row[base:end + 1], phase[base:end], games - base, slopes,
+                                         self.extra.decay[base + offset:end + offset], curvature, model.data.phases,
+                                         model.stages, part)
             return part
 
         for part in watched(in_order(work, self._pieces(games, SMALLER), self.workers), model, games, SMALLER):
@@ -70,12 +74,14 @@ class CpuTemporal:
     def squares(self, weights: np.ndarray) -> np.ndarray:
         """See `TemporalPasses`."""
         games = self.model.whole_games
-        return second_moments(self.model, weights.shape, lambda piece: _terms(self._state(weights, piece)), games, self.workers,
-                              self._pieces(games))
+        return second_moments(self.model, weights.shape, self._terms_of(weights), games, self.workers, self._pieces(games))
 
     def score_products(self, weights: np.ndarray, chosen: np.ndarray) -> tuple[np.ndarray, int]:
         """See `TemporalPasses`."""
-        return score_products(self.model, weights.shape, lambda piece: _terms(self._state(weights, piece)), chosen, self.workers)
+        return score_products(self.model, weights.shape, self._terms_of(weights), chosen, self.workers)
+
+    def _terms_of(self, weights: np.ndarray) -> TermsOf:
+        return lambda games: _terms(self._state(weights, games))
 
     def _pieces(self, games: np.ndarray, size: int = BLOCK) -> Iterator[np.ndarray]:
         for some in together(games, size):
@@ -88,14 +94,15 @@ class CpuTemporal:
         values, slopes, c = np.zeros((3, end - base))
         sizes = games[:, 1] - games[:, 0]
         places = np.repeat(games[:, 1] - np.cumsum(sizes), sizes) + np.arange(sizes.sum()) - base
-        known, found = self.extra.known[base:end][places], np.tanh(model.scale * evaluated(model, weights, games))
+        piece = self.piece_of(model, weights, games)
+        known, found = self.extra.known[base:end][places], np.tanh(model.scale * evaluated(model, weights, piece))
         values[places] = np.where(np.isnan(known), found, known)
         slopes[places] = np.where(np.isnan(known), model.scale * (1 - found**2), 0.0)
         temporal_kernels.scan(games - base, values, model.data.outcome[base:end], self.extra.decay[base:end], c)
-        return State(base, values, slopes, c)
+        return State(piece, values, slopes, c)
 
 
-def _terms(state: State) -> tuple[int, np.ndarray]:
+def _terms(state: State) -> Terms:
     """Return terms like those of `tuner.device.cpu.kernels.position_terms`: residuals c v', and their squares as curvatures."""
     residual = state.c * state.slopes
-    return state.base, np.stack([residual, residual**2])
+    return Terms(state.piece, int(state.piece.ranges[0, 0]), np.stack([residual, residual**2]))

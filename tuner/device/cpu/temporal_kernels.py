@@ -10,11 +10,10 @@ import numpy as np
 from numba.core import types
 
 from tuner.datasets.array_types import (
-    count_type,
+    KINDS,
     index_type,
     matrix_type,
     outcome_type,
-    phase_type,
     ranges_type,
     row_type,
     vector_type,
@@ -35,8 +34,8 @@ def scan(ranges, values, outcome, decay, c):
             following = values[t]
 
 
-@inner(types.void(index_type, count_type, row_type, phase_type, types.int64, types.int64, types.float64, vector_type,
-                  types.int64))
+@inner(*(types.void(index_type, count, row_type, phase, types.int64, types.int64, types.float64, vector_type, types.int64)
+         for count, phase in KINDS))
 def _add_row(index, count, row, phase, t, phases, factor, y, stages):
     """Add factor * x_t to the dense vector y (stages * width)."""
     width = len(y) // stages
@@ -51,8 +50,8 @@ def _add_row(index, count, row, phase, t, phases, factor, y, stages):
             y[base + width - 1] += share
 
 
-@entry(types.void(index_type, count_type, row_type, phase_type, ranges_type, vector_type, vector_type, vector_type,
-                  types.int64, types.int64, matrix_type))
+@entry(*(types.void(index_type, count, row_type, phase, ranges_type, vector_type, vector_type, vector_type, types.int64,
+                    types.int64, matrix_type) for count, phase in KINDS))
 def lambda_gram(index, count, row, phase, ranges, slope, decay, curvature, phases, stages, matrix):
     """Add the sum of j_t y_t' + curvature_t x_t x_t' to `matrix` (d, d), with y_t = j_t - j_{t+1} + decay_t y_{t+1}.
 

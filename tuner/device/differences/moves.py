@@ -58,6 +58,9 @@ class Moves:
         begin, sizes = data.row[place], (data.row[place + 1] - data.row[place]).astype(np.int64)
         of = np.repeat(np.arange(len(place)), sizes)
         index = data.index[np.repeat(begin - np.cumsum(sizes) + sizes, sizes) + np.arange(sizes.sum())]
+        if data.apart:  # sides that are counted apart
+            of, columns_of = np.divmod(np.unique(of * columns + data.column[index]), columns)
+            index = columns_of.astype(np.uint16)
         free = model.free.any(axis=0)[index]
         of, index = of[free], np.ascontiguousarray(index[free])
         ends = np.searchsorted(of, np.arange(len(place)), side="right")

@@ -43,6 +43,9 @@ class Chunks:
         if data.wide:
             raise InputError("--device gpu: these rows have counts that are not whole numbers from -128 to 127, or more than 256 "
                              "pairs of phase and scale; choose --device cpu")
+        if data.apart:
+            raise InputError(f"--device gpu: term {data.apart[0]} is not linear in its weights, which GPUs have no passes for; "
+                             "choose --device cpu")
         if SHARED_BYTES * data.columns > self.library.shared:
             most = self.library.shared // SHARED_BYTES
             raise InputError(f"--device gpu: {data.columns:,} parameters, expected at most {most:,} on this GPU; "

@@ -18,6 +18,7 @@ NEAR = 1e-3  # relative gain of a step below which the whole matrix is computed
 ACHIEVED = 0.7  # share of the predicted gain that a step by a sampled matrix has to achieve
 RANK_TOLERANCE = 1e-9  # of the matrix scaled to a diagonal of ones
 ITERATIONS = 60
+CAREFUL = 1.0  # first damping for evaluations that are not linear
 
 
 def solve(matrix: np.ndarray, right: np.ndarray) -> np.ndarray:
@@ -65,7 +66,7 @@ def newton(problem: Problem, options: LearnerOptions, record: Record, start: np.
     value, gradient = objective_gradient(problem, weights)
     if start is not None:
         record(weights, value)
-    kind, damping = "stale", 0.0
+    kind, damping = "stale", CAREFUL if problem.data.apart else 0.0
     sample = sample_ranges(problem, SAMPLE) if matrix is None else None
     for _ in range(options.iterations or ITERATIONS):
         if matrix is None:
@@ -89,7 +90,7 @@ def newton(problem: Problem, options: LearnerOptions, record: Record, start: np.
         obtained = value - new_value
         weights, value, gradient = after, new_value, new_gradient
         record(weights, value, matrix=kind)
-        damping = damping / 10 if damping > 1e-6 else 0.0
+        damping = _eased(damping, obtained / gain) if problem.data.apart else damping / 10 if damping > 1e-6 else 0.0
         if kind == "sample" and obtained < ACHIEVED * gain:
             sample = None  # its matrix fits the sample better than all positions
         # far from the optimum the matrix changes with the weights; near it, an old one serves
@@ -98,6 +99,14 @@ def newton(problem: Problem, options: LearnerOptions, record: Record, start: np.
         else:
             kind = "stale"
     return record.best
+
+
+def _eased(damping: float, ratio: float) -> float:
+    """Return the damping after a step that obtained this part of the predicted gain (Levenberg 1944, Marquardt 1963): an
+    evaluation that is not linear has other minima, which a long step can reach."""
+    if ratio < 0.25:
+        return max(4 * damping, 1e-2)
+    return damping if ratio < 0.75 else damping / 4 if damping > 1e-4 else 0.0
 
 
 def newton_step(problem: Problem, weights: np.ndarray, gradient: np.ndarray, matrix: np.ndarray,

@@ -1,0 +1,68 @@
+"""King danger: many small dangers are worse than their sum."""
+
+import numpy as np
+
+from evalterms.chess.squares import FILE_A, down
+from evalterms.term import Term
+from games.bits import EMPTY, lowest, popcount
+from games.chess.attacks import bishop_attacks, knight_attacks, rook_attacks
+
+THEIR_HALF = np.uint64(0xFFFFFFFF00000000)
+
+king_danger = Term("king_danger")
+BASE = king_danger.parameter("base")
+ZONE_KNIGHT = king_danger.parameter("zone_knight")
+ZONE_BISHOP = king_danger.parameter("zone_bishop")
+ZONE_ROOK = king_danger.parameter("zone_rook")
+ZONE_QUEEN = king_danger.parameter("zone_queen")
+ZONE_WEAK = king_danger.parameter("zone_weak")
+CHECK_KNIGHT = king_danger.parameter("check_knight")
+CHECK_BISHOP = king_danger.parameter("check_bishop")
+CHECK_ROOK = king_danger.parameter("check_rook")
+CHECK_QUEEN = king_danger.parameter("check_queen")
+CHECK_UNSAFE = king_danger.parameter("check_unsafe")
+NO_QUEEN = king_danger.parameter("no_queen")
+DEFENDED = king_danger.parameter("defended")
+FLANK = king_danger.parameter("flank")
+SHELTER = king_danger.parameter("shelter", 4)
+
+
+@king_danger.counts
+def count_king_danger(us, them, emit):
+    """What we threaten their king with: squares of its zone that each kind of piece attacks, weak ones, those that their knights
+    and bishops defend; safe and unsafe checks; no queen; squares that we attack on its files in their half; their pawns next to
+    or before it."""
+    zone = them.king_attacks | them.king | down(them.king_attacks)
+    emit(BASE, 1)
+    emit(ZONE_KNIGHT, popcount(us.knight_attacks & zone))
+    emit(ZONE_BISHOP, popcount(us.bishop_attacks & zone))
+    emit(ZONE_ROOK, popcount(us.rook_attacks & zone))
+    emit(ZONE_QUEEN, popcount(us.queen_attacks & zone))
+    emit(ZONE_WEAK, popcount(zone & us.attacks & ~them.double_attacks & ~them.pawn_attacks))
+    emit(DEFENDED, popcount(zone & (them.knight_attacks | them.bishop_attacks)))
+
+    target = lowest(them.king)
+    occupied = us.pieces | them.pieces
+    safe, unsafe = ~(us.pieces | them.attacks), ~us.pieces & them.attacks
+    jumps = knight_attacks(target) & us.knight_attacks
+    diagonal, straight = bishop_attacks(target, occupied), rook_attacks(target, occupied)
+    by_bishops, by_rooks = diagonal & us.bishop_attacks, straight & us.rook_attacks
+    emit(CHECK_KNIGHT, popcount(jumps & safe))
+    emit(CHECK_BISHOP, popcount(by_bishops & safe))
+    emit(CHECK_ROOK, popcount(by_rooks & safe))
+    emit(CHECK_QUEEN, popcount((diagonal | straight) & us.queen_attacks & safe))
+    emit(CHECK_UNSAFE, popcount((jumps | by_bishops | by_rooks) & unsafe))
+    emit(NO_QUEEN, int(us.queens == EMPTY))
+
+    file, files = target & 7, EMPTY
+    for offset in range(-1, 2):
+        if 0 <= file + offset < 8:
+            files |= FILE_A << np.uint64(file + offset)
+    emit(FLANK, popcount(files & THEIR_HALF & us.attacks & ~them.pawn_attacks))
+    emit(SHELTER + min(popcount(files & them.pawns & (zone | down(zone))), 3), 1)
+
+
+@king_danger.through
+def quadratic(total):
+    """Grow with the square of the danger, in units of one pawn; safety has no value of its own."""
+    return total * total / 100.0 if total > 0.0 else 0.0
