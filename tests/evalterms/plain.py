@@ -22,7 +22,8 @@ def main(game: str, source: str, target: str) -> None:
     rows = engine.coefficients(given["positions"])
     scores = np.zeros(len(given["positions"]), np.int64)
     engine.composition.glue.scores(given["positions"], given["packed"], scores)
-    np.savez(target, checked=counted, coefficients=rows.dense(engine.layout.size), phases=rows.phase, scores=scores)
+    inputs = rows.dense(len(engine.composition.form.column))
+    np.savez(target, checked=counted, coefficients=inputs, phases=rows.phase, scores=scores)
 
 
 if __name__ == "__main__":

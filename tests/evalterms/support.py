@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from evalterms.check import random_positions
+from evalterms.emit import pack
 from games.record import ReadOptions, ReadReport, available, find
 from tuner.engine.engine import Engine
 from tuner.engine.loading import make_engine
@@ -45,15 +46,33 @@ def some_positions(game: str, number: int = 6000) -> np.ndarray:
 
 @functools.cache
 def dense_coefficients(game: str) -> tuple[np.ndarray, np.ndarray]:
-    """Coefficients (n, columns) int64 and phases (n,) int64 of `some_positions`."""
+    """Coefficients (n, columns) int64, first player minus second, and phases (n,) int64 of `some_positions`."""
     rows = engine(game).coefficients(some_positions(game))
-    return rows.dense(engine(game).layout.size).astype(np.int64), rows.phase.astype(np.int64)
+    return differences(game, rows.dense(len(engine(game).composition.form.column))).astype(np.int64), rows.phase.astype(np.int64)
+
+
+def differences(game: str, inputs: np.ndarray) -> np.ndarray:
+    """Counts (n, columns) of the first player minus the second, from inputs (n, inputs)."""
+    form, size = engine(game).composition.form, engine(game).layout.size
+    found = inputs[:, :size].copy()
+    np.subtract.at(found, (slice(None), form.column[size:]), inputs[:, size:])
+    return found
+
+
+def linear_columns(game: str) -> np.ndarray:
+    """Which columns (columns,) bool belong to linear terms."""
+    return engine(game).composition.form.sum[:engine(game).layout.size] == 0
 
 
 def columns(game: str, term: int) -> slice:
     """The columns of one term."""
     sizes = [each.size for each in engine(game).composition.terms]
     return slice(sum(sizes[:term]), sum(sizes[:term + 1]))
+
+
+def packed(game: str, weights: np.ndarray) -> np.ndarray:
+    """Weights (2, columns) for the compiled evaluation."""
+    return engine(game).composition.form.packed(pack(*weights))
 
 
 def scores(game: str, positions: np.ndarray, packed: np.ndarray) -> np.ndarray:

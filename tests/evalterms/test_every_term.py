@@ -9,7 +9,7 @@ import sys
 import numpy as np
 import pytest
 
-from evalterms.emit import UNIT, pack
+from evalterms.emit import UNIT
 from evalterms.types import complaints
 from games.record import find
 from tests.evalterms.support import (
@@ -19,13 +19,18 @@ from tests.evalterms.support import (
     REPOSITORY,
     columns,
     dense_coefficients,
+    differences,
     engine,
+    linear_columns,
+    packed,
     scores,
     some_positions,
 )
 from tuner.parameters.parameters import LARGEST_WEIGHT
 
 every_game = pytest.mark.parametrize("game", GAMES)
+LINEAR = [case for case in CASES if linear_columns(case[0])[columns(*case)].all()]
+linear_term = pytest.mark.parametrize(("game", "term"), LINEAR, ids=[NAMES[CASES.index(case)] for case in LINEAR])
 every_term = pytest.mark.parametrize(("game", "term"), CASES, ids=NAMES)
 
 
@@ -37,37 +42,38 @@ def weighted(game: str, weights: np.ndarray) -> np.ndarray:
     return (early * phases + late * (most - phases)) // most
 
 
-@every_term
+@linear_term
 def test_score_is_coefficients_times_weights(game, term):
     random, weights = np.random.default_rng(term), np.zeros((2, engine(game).layout.size))
     where = columns(game, term)
     for fractional in (False, True):
         drawn = random.normal(0, 100, (2, where.stop - where.start))
         weights[:, where] = drawn if fractional else np.round(drawn)
-        found = scores(game, some_positions(game), pack(*weights))
+        found = scores(game, some_positions(game), packed(game, weights))
         assert (found == weighted(game, weights)).all()
         assert found.any()
 
 
 @every_game
-def test_score_of_all_terms_together_is_coefficients_times_weights(game):
+def test_score_of_all_linear_terms_together_is_coefficients_times_weights(game):
     random, size = np.random.default_rng(1), engine(game).layout.size
     for weights in (random.normal(0, 50, (2, size)), random.choice([-1.0, 1.0], (2, size)) * LARGEST_WEIGHT,
                     np.full((2, size), LARGEST_WEIGHT)):
-        assert (scores(game, some_positions(game), pack(*weights)) == weighted(game, weights)).all()
+        weights = weights * linear_columns(game)
+        assert (scores(game, some_positions(game), packed(game, weights)) == weighted(game, weights)).all()
 
 
 @every_game
 def test_search_sees_the_evaluation_of_the_side_to_move(game):
     random, size = np.random.default_rng(2), engine(game).layout.size
-    packed = pack(*random.normal(0, 50, (2, size)))
+    weights = packed(game, random.normal(0, 50, (2, size)))
     native = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p)(
         engine(game).composition.glue.score.address())
     positions, (text, start) = some_positions(game)[-300:].copy(), (find(game).text, find(game).start())
     signs = [1 if text(words).split()[1] == text(start).split()[1] else -1 for words in positions]
     assert 1 in signs and -1 in signs
-    for words, expected, sign in zip(positions, scores(game, positions, packed), signs, strict=True):
-        assert native(words.ctypes.data, packed.ctypes.data) == expected * sign
+    for words, expected, sign in zip(positions, scores(game, positions, weights), signs, strict=True):
+        assert native(words.ctypes.data, weights.ctypes.data) == expected * sign
 
 
 @every_game
@@ -82,24 +88,25 @@ def plain(request, tmp_path_factory):
     game, folder = request.param, tmp_path_factory.mktemp("plain")
     positions = some_positions(game)
     positions = positions[np.random.default_rng(3).permutation(len(positions))[:150]]
-    packed = pack(*np.random.default_rng(4).normal(0, 50, (2, engine(game).layout.size)))
-    np.savez(folder / "in.npz", positions=positions, packed=packed)
+    weights = packed(game, np.random.default_rng(4).normal(0, 50, (2, engine(game).layout.size)))
+    np.savez(folder / "in.npz", positions=positions, packed=weights)
     subprocess.run([sys.executable, "-W", "error::RuntimeWarning", "-m", "tests.evalterms.plain", game, folder / "in.npz",
                     folder / "out.npz"], check=True, cwd=REPOSITORY, env=os.environ | {"NUMBA_DISABLE_JIT": "1"})
     rows = engine(game).coefficients(positions)
-    compiled = rows.dense(engine(game).layout.size), rows.phase.copy(), scores(game, positions, packed)
+    counted = rows.dense(len(engine(game).composition.form.column))
+    compiled = counted, rows.phase.copy(), scores(game, positions, weights), differences(game, counted)
     return compiled, np.load(folder / "out.npz")
 
 
 def test_plain_python_counts_and_scores_what_compiled_code_does(plain):
-    (coefficients, phases, found), python = plain
+    (coefficients, phases, found, _), python = plain
     assert (python["coefficients"] == coefficients).all()
     assert (python["phases"] == phases).all()
     assert (python["scores"] == found).all()
 
 
 def test_every_index_lies_within_the_parameter_that_it_starts_from(plain):
-    assert (plain[1]["checked"] == plain[0][0]).all()  # the subprocess fails at the first that does not
+    assert (plain[1]["checked"] == plain[0][3]).all()  # the subprocess fails at the first that does not
 
 
 @every_term

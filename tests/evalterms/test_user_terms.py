@@ -19,7 +19,7 @@ from tuner.engine.loading import load_engine, make_engine, make_layout
 from tuner.parameters.writer import write_parameters
 
 README = (REPOSITORY / "evalterms/README.md").read_text(encoding="utf-8")
-EXAMPLE, WITH_HELPER, CURVED = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+EXAMPLE, WITH_HELPER, CURVED, PRODUCT, SCALING = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
 
 
 def written(folder: Path, text: str, name: str = "my_terms.py") -> Path:
@@ -45,9 +45,11 @@ def term_file(folder: Path, body: str, head: str = "") -> Path:
 def own_columns(path: Path, rows: np.ndarray) -> tuple[np.ndarray, list[str]]:
     """Coefficients (n, own) of a file's terms, and their labels."""
     whole, bundled = make_engine("chess", [path]), engine("chess")
-    found = whole.coefficients(rows).dense(whole.layout.size)
-    assert (found[:, :bundled.layout.size] == bundled.coefficients(rows).dense(bundled.layout.size)).all()
-    return found[:, bundled.layout.size:], whole.layout.labels()[bundled.layout.size:]
+    found = whole.coefficients(rows).dense(len(whole.composition.form.column))
+    size, inputs = bundled.layout.size, bundled.coefficients(rows).dense(len(bundled.composition.form.column))
+    assert (found[:, :size] == inputs[:, :size]).all()
+    columns = np.flatnonzero(whole.composition.form.column >= size)
+    return found[:, columns], whole.layout.labels()[size:]
 
 
 def test_the_example_of_the_readme_counts_what_it_says(tmp_path):
@@ -75,17 +77,24 @@ def test_the_helper_of_the_readme_compiles(tmp_path):
 def test_the_example_that_is_not_linear_counts_what_both_sides_attack(tmp_path):
     rows = some_positions("chess")[:200]
     path = written(tmp_path, CURVED)
-    assert make_engine("chess", [path]).composition.curved == ["danger"]
+    assert make_engine("chess", [path]).composition.curved[-1] == "danger"
     found, labels = own_columns(path, rows)
     assert labels == ["danger.attacks"]
     for words, row in zip(rows, found, strict=True):
-        board, expected = chess.Board(fen(words)), 0
-        for colour in chess.COLORS:
+        board, expected = chess.Board(fen(words)), []
+        for colour in (chess.BLACK, chess.WHITE):
             attacked = chess.SquareSet()
             for square in chess.SquareSet(board.occupied_co[colour]):
                 attacked |= board.attacks(square)
-            expected += len(attacked & board.attacks(board.king(not colour)))
-        assert row.tolist() == [expected]
+            expected.append(len(attacked & board.attacks(board.king(not colour))))
+        assert row.tolist() == expected[::-1]
+
+
+@pytest.mark.parametrize(("text", "label"), [(PRODUCT, "storm.attackers"), (SCALING, "drawish.no_pawns")])
+def test_the_examples_of_products_and_scales_count_for_both_sides(tmp_path, text, label):
+    found, labels = own_columns(written(tmp_path, text), some_positions("chess"))
+    assert labels[0] == label and found.shape[1] == 2 * len(labels)
+    assert found[:, 0].any() and found[:, len(labels)].any()
 
 
 def test_the_readme_names_every_field_and_helper():
@@ -104,7 +113,10 @@ def test_parameters_that_a_file_lacks_are_named_and_added_as_zeros(tmp_path):
     write_parameters(tmp_path / "mine.yaml", parameters)
     again = load_engine(tmp_path / "mine.yaml", [path])[1]
     rows = some_positions("chess")[:50]
-    assert (whole.evaluate(rows, again) == engine("chess").evaluate(rows, load_engine("classic")[1])).all()
+    classic, start = load_engine("classic")
+    assert (whole.evaluate(rows, again) == classic.evaluate(rows, start)).all()
+    with pytest.raises(ValueError, match="615 columns, expected 706"):
+        engine("chess").evaluate(rows, start)
 
 
 def test_a_file_serves_another_game(tmp_path):

@@ -12,6 +12,7 @@ from tuner.datasets.reader import open_dataset
 from tuner.datasets.rows import Rows
 from tuner.datasets.writer import DatasetWriter
 from tuner.device.cpu import sums
+from tuner.device.model import Piece
 from tuner.fit.learners import LEARNERS
 from tuner.fit.learners.base import LearnerOptions, Record
 from tuner.fit.problem import Problem
@@ -147,6 +148,6 @@ def objective_of(problem: Problem, weights: np.ndarray) -> float:
 def game_scores(problem: Problem, weights: np.ndarray) -> np.ndarray:
     """(groups, d) gradients of the summed loss of each group of games."""
     def terms_of(piece: np.ndarray) -> tuple[int, np.ndarray]:
-        return sums.position_terms(problem.model, weights, piece)
+        return sums.position_terms(problem.model, weights, Piece(problem.model.arrays, piece))
 
     return np.concatenate(list(sums.game_scores(problem.model, weights.shape, terms_of, 0, len(problem.model.groups[0]))))

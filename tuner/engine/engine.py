@@ -40,7 +40,10 @@ class Engine:
         return self.composition.glue.PHASES
 
     def packed(self, parameters: Parameters) -> np.ndarray:
-        """Return the weights for the compiled evaluation, (columns or more,) int64."""
+        """Return the weights for the compiled evaluation, (columns or more,) int64. ValueError for those of another layout:
+        compiled code does not check it."""
+        if parameters.weights.shape[1] != self.layout.size:
+            raise ValueError(f"weights of {parameters.weights.shape[1]} columns, expected {self.layout.size}")
         return self.composition.form.packed(pack(parameters.weights[0], parameters.weights[-1]))
 
     def evaluation(self, packed: np.ndarray) -> tuple[int, int]:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 
 import chess
@@ -228,4 +229,64 @@ def space(us: Side, them: Side) -> Counter[str]:
     return found
 
 
-TOPICS = (material, piece_square, mobility, pawns, pieces, king, threats, space)
+def imbalance(us: Side, them: Side) -> Counter[str]:
+    found, kinds = Counter(), (PAWN, KNIGHT, BISHOP, ROOK, QUEEN)
+    for a, first in enumerate(kinds):
+        ours = us.squares(first)
+        for b, second in enumerate(kinds[a:]):
+            name = f"imbalance.{PIECES[first]}s_with" + (f"[{b}]" if first != QUEEN else "")
+            pairs = itertools.combinations(ours, 2) if first == second else itertools.product(ours, us.squares(second))
+            found[name] = len(list(pairs))
+        for b, second in enumerate(kinds[a + 1:]):
+            name = f"imbalance.against_{PIECES[first]}s" + (f"[{b}]" if first != ROOK else "")
+            found[name] = len(us.squares(second)) * len(them.squares(first))
+    return found
+
+
+def king_danger(us: Side, them: Side) -> Counter[str]:
+    found = Counter({"king_danger.base": 1, "king_danger.no_queen": int(not us.squares(QUEEN))})
+    ring = [square for square in chess.SQUARES if king_moves(square, them.king) <= 1]
+    zone = {*ring, *(square for square in map(them.ahead, set(ring) - {them.king}) if square is not None)}
+    unsafe = set()
+    for kind in (KNIGHT, BISHOP, ROOK, QUEEN):
+        found[f"king_danger.zone_{PIECES[kind]}"] = sum(us.attacks(square, kind) for square in zone)
+        for square in chess.SQUARES:
+            if us.attacks(square, kind) and square not in us.men and gives_check(us, kind, square, them.king):
+                if not them.attacks(square):
+                    found[f"king_danger.check_{PIECES[kind]}"] += 1
+                elif kind != QUEEN:
+                    unsafe.add(square)
+    found["king_danger.check_unsafe"] = len(unsafe)
+    found["king_danger.zone_weak"] = sum(us.attacks(square) and len(them.attackers[square]) < 2 and not them.attacks(square, PAWN)
+                                         for square in zone)
+    found["king_danger.defended"] = sum(them.attacks(square, KNIGHT, BISHOP) for square in zone)
+    near = [square for square in chess.SQUARES if abs(square % 8 - them.king % 8) <= 1]
+    found["king_danger.flank"] = sum(us.row(square) >= 4 and us.attacks(square) and not them.attacks(square, PAWN)
+                                     for square in near)
+    before = {square for part in zone for square in (part, them.ahead(part)) if square is not None}
+    pawns = sum(square in near and square in before for square in them.squares(PAWN))
+    found[f"king_danger.shelter[{min(pawns, 3)}]"] += 1
+    return found
+
+
+def late_scale(us: Side, them: Side) -> Counter[str]:
+    minors, rooks, queens, bishops = ([len(side.squares(*kinds)) for side in (us, them)] for kinds in (
+        (KNIGHT, BISHOP), (ROOK,), (QUEEN,), (BISHOP,)))
+    ours, theirs = len(us.squares(PAWN)), len(them.squares(PAWN))
+    found = Counter({f"late_scale.our_pawns[{ours}]": 1, f"late_scale.their_pawns[{theirs}]": 1})
+    for name, (ours, theirs), most in (("minors", minors, 8), ("rooks", rooks, 4), ("queens", queens, 2)):
+        found[f"late_scale.{name}[{min(ours + theirs, most)}]"] += 1
+        if ours != theirs:
+            found[f"late_scale.more_{name}[{0 if ours < theirs else 1 if ours == theirs + 1 else 2}]"] += 1
+    if bishops == [1, 1]:
+        colours = {(square // 8 + square) % 2 for side in (us, them) for square in side.squares(BISHOP)}
+        alone = sum(minors) == 2 and not sum(rooks) + sum(queens)
+        found["late_scale.opposite_bishops" + "_alone" * alone] += len(colours) == 2
+    found["late_scale.rook_ending"] += rooks == [1, 1] and not sum(minors) + sum(queens)
+    files = {square % 8 // 4 for side in (us, them) for square in side.squares(PAWN)}
+    found["late_scale.one_flank"] += len(files) < 2
+    return found
+
+
+TOPICS = (material, piece_square, mobility, pawns, pieces, king, threats, space, imbalance, king_danger,
+          late_scale)

@@ -1,0 +1,139 @@
+"""Evaluations that are not linear: values by hand, the search's rounding, derivatives by differences."""
+
+from __future__ import annotations
+
+import textwrap
+
+import numpy as np
+import pytest
+
+from tests.evalterms.support import engine, some_positions
+from tuner.device.cpu.linearised import linearise
+from tuner.engine.loading import load_engine, make_engine
+
+TERMS = textwrap.dedent('''
+    from evalterms.term import Term
+    from games.bits import popcount
+
+    pairs = Term("pairs")
+    ROOKS = pairs.parameter("rooks")
+    PAWNS = pairs.parameter("pawns", 2, part=1)
+
+    @pairs.counts
+    def count_pairs(us, them, emit):
+        """Rooks, and pawns of both sides."""
+        emit(ROOKS, popcount(us.rooks))
+        emit(PAWNS, popcount(us.pawns))
+        emit(PAWNS + 1, popcount(them.pawns))
+
+    @pairs.through
+    def product(rooks, pawns):
+        return rooks * pawns / 100.0
+
+    few = Term("few", scales=True)
+    FEW = few.parameter("pawns", 3)
+
+    @few.counts
+    def count_few(us, them, emit):
+        """Pawns of the side ahead, up to two."""
+        if popcount(us.pawns) < 3:
+            emit(FEW + popcount(us.pawns), 1)
+''')
+
+
+@pytest.fixture(scope="module")
+def own(tmp_path_factory):
+    """Chess with all its terms and those above, positions, and weights (2, columns)."""
+    path = tmp_path_factory.mktemp("nonlinear") / "terms.py"
+    path.write_text(TERMS)
+    found = make_engine("chess", [path])
+    weights, last = found.layout.size, 6
+    drawn = np.random.default_rng(3).normal(0, 12, (2, weights))
+    drawn[:, -last:] = np.random.default_rng(4).normal(0, 25, (2, last))
+    positions = some_positions("chess")
+    return found, positions[np.random.default_rng(5).permutation(len(positions))[:800]], drawn
+
+
+def test_values_are_linear_part_products_and_scale_by_hand(own):
+    found, positions, weights = own
+    chess = engine("chess")
+    weights = weights.copy()
+    weights[:, chess.layout.size - 66:chess.layout.size] = 0.0  # king danger and late scale
+    linear = chess.values(positions, weights[:, :-6])
+    rows = chess.coefficients(positions)
+    first = rows.phase / 24
+    rook, ours, theirs, *few = first[:, None] * weights[0, -6:] + (1 - first)[:, None] * weights[1, -6:]
+
+    def by_hand(i: int) -> float:
+        from chess import Board
+
+        board, text = Board(chess.game.text(positions[i])), first[i]
+        w = text * weights[0, -6:] + (1 - text) * weights[1, -6:]
+        rooks, pawns = ([len(board.pieces(kind, colour)) for colour in (True, False)] for kind in (4, 1))
+        product = [w[0] * rooks[side] * (w[1] * pawns[side] + w[2] * pawns[1 - side]) / 100 for side in range(2)]
+        value = linear[i] + product[0] - product[1]
+        ahead = pawns[0 if value >= 0 else 1]
+        return value * min(max(1 + (w[3 + ahead] if ahead < 3 else 0) / 100, 0), 2)
+
+    expected = [by_hand(i) for i in range(len(positions))]
+    np.testing.assert_allclose(found.values(positions, weights), expected, rtol=0, atol=1e-9)
+    assert np.abs(expected - linear).max() > 50
+
+
+def test_the_search_rounds_values_to_a_256th_of_a_centipawn(own):
+    found, positions, weights = own
+    _, start = load_engine("modern")
+    weights = np.round(weights)
+    weights[:, :start.weights.shape[1]] = start.weights
+    parameters = start.with_weights(weights)
+    np.testing.assert_allclose(found.evaluate(positions, parameters), found.values(positions, weights), rtol=0, atol=4 / 256)
+
+
+def test_derivatives_are_those_of_differences(own):
+    found, positions, weights = own
+    rows, table = found.coefficients(positions), found.table(weights)
+    near, evaluation = linearise(found.composition, rows, np.array([[0, len(positions)]]), table)
+    np.testing.assert_allclose(evaluation, found.values(positions, weights), rtol=0, atol=1e-9)
+    columns = found.layout.size
+    slopes = near.dense(columns)
+    np.testing.assert_allclose(near.rest + (slopes * table[rows.phase]).sum(axis=1), evaluation, rtol=0, atol=1e-3)
+    nonlinear = np.flatnonzero(found.composition.form.sum[:columns])
+    for column in [*nonlinear[::3], *nonlinear[-6:], 0, 4, 30, 200, 500]:
+        for stage, share in enumerate((rows.phase / 24, 1 - rows.phase / 24)):
+            above, below = weights.copy(), weights.copy()
+            above[stage, column] += 1e-3
+            below[stage, column] -= 1e-3
+            expected = (found.values(positions, above) - found.values(positions, below)) / 2e-3
+            # but where the step crosses a kink: danger begins, or the other side is ahead
+            close = np.isclose(share * slopes[:, column], expected, rtol=1e-5, atol=1e-4)
+            assert close.mean() > 0.99
+
+
+def test_changes_are_values_with_one_weight_moved(own):
+    found, positions, weights = own
+    positions = positions[:60]
+    index = np.tile(np.array([0, 40, 650, 700, 706, 708], np.uint16), len(positions))
+    ends = np.arange(1, len(positions) + 1) * 6
+    changes = found.changes(positions, index, ends, weights, 0.5).reshape(len(positions), 6, 2, 2)
+    here = found.values(positions, weights)
+    for k, column in enumerate(index[:6]):
+        for stage in range(2):
+            for side, step in enumerate((0.5, -0.5)):
+                moved = weights.copy()
+                moved[stage, column] += step
+                expected = found.values(positions, moved) - here
+                np.testing.assert_allclose(changes[:, k, stage, side], expected, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize(("change", "wanted"), [
+    (("product(rooks, pawns)", "product(rooks)"), "its function takes 1 sum, expected 2: its parameters have parts 0 and 1"),
+    ((", part=1)", ")"), "its function takes 2 sums, expected 1: its parameters have one part"),
+    ((", part=1)", ", part=2)"), "pairs.pawns has part 2, expected 0 or 1"),
+    (('few.parameter("pawns", 3)', 'few.parameter("pawns", 3, part=1)'), "few scales by one sum; leave it out"),
+    (('Term("pairs")', 'Term("pairs", scales=True)'), "pairs.pawns has part 1, but pairs scales by one sum; leave it out"),
+])
+def test_a_term_that_cannot_be_is_one_line(tmp_path, change, wanted):
+    (tmp_path / "terms.py").write_text(TERMS.replace(*change))
+    with pytest.raises(Exception, match="terms.py") as problem:
+        make_engine("chess", [tmp_path / "terms.py"])
+    assert wanted in str(problem.value) and "\n" not in str(problem.value)
