@@ -47,7 +47,7 @@ def context_dtype(rules: Rules) -> np.dtype:
         ("pv", np.uint32, (ROWS, ROWS)),  # triangular PV table
         ("stack", np.uint64, (ROWS, rules.words)),
         ("moves", np.uint32, (ROWS, rules.max_moves)),
-        ("move_scores", np.int32, (ROWS, rules.max_moves)),
+        ("ordered", np.int64, (ROWS, rules.max_moves)),  # the moves of a node with their scores, see games.search.ordering
     ], align=True)
 
 
