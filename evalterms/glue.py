@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from evalterms.emit import UNIT
+from evalterms.kept import kept_text
 from evalterms.term import Term
 
 _GLUE = '''"""Written by evalterms.compose: the evaluation of {game} with the terms {names}."""
@@ -20,7 +21,7 @@ from evalterms.pointers import nonzero, numbers_at, row_at, row_function, words_
 from evalterms.{game}.view import PHASES, WORDS, across, first_side, phase_of, second_side, second_to_move, side_type
 from games.bits import lowest, without_lowest
 
-{imports}
+{imports}{kept_imports}
 
 UNIT = unit({key!r})
 words_type = types.Array(types.uint64, 1, "C")
@@ -62,13 +63,13 @@ def value_of_term(term, first, first_across, second, second_across, weights, sha
             us, them, sign = second, first_across, -1.0
         total += sign * value_of_side(term, us, them, weights, share)
     return total
+{kept_functions}
 
-
-@UNIT.inner(types.int64(words_type, weights_type))
-def evaluate(words, weights):
+@UNIT.inner(types.int64(words_type, weights_type, types.int64))
+def evaluate(words, weights, sums):
     first, second = first_side(words), second_side(words)
     first_across, second_across = across(first), across(second)
-    total = np.int64(0)
+    total = {kept_sum}
     for turn in range(2):
         emit = score_emitter(weights)
         if turn == 0:
@@ -83,11 +84,14 @@ def evaluate(words, weights):
     return (early * phase + late * (PHASES - phase)) // PHASES
 
 
-@UNIT.entry(types.int64(types.CPointer(types.uint64), weights_type))
-def score(words, weights):
-    """Evaluate the position at an address for the side to move, in steps of 1/256 centipawn."""
+@UNIT.entry(types.int64(types.CPointer(types.uint64), weights_type, types.int64))
+def score(words, weights, sums):
+    """Evaluate the position at an address for the side to move, in steps of 1/256 centipawn.
+
+    `sums`: the address of a table of zeros, for these weights and this thread alone, in which sums are kept; 0: keep none.
+    """
     words = row_of(words)
-    value = evaluate(words, weights)
+    value = evaluate(words, weights, sums)
     return -value if second_to_move(words) else value
 
 
@@ -95,7 +99,7 @@ def score(words, weights):
 def scores(positions, weights, out):
     """Evaluate positions (n, words) for the first player, in steps of 1/256 centipawn."""
     for i in range(len(positions)):
-        out[i] = evaluate(positions[i], words_at(weights))
+        out[i] = evaluate(positions[i], words_at(weights), 0)
 
 
 @UNIT.entry(types.int64(rows_type, types.int64, types.Array(types.int32, 2, "C"), types.Array(types.uint16, 1, "C"),
@@ -208,25 +212,32 @@ def plain_function(function: Callable) -> Callable:
 
 def glue_text(game: str, terms: Sequence[Term], key: str) -> str:
     """Return the source text of the evaluation with these terms; `key` names its compile unit."""
-    imports, curves, score_calls, count_calls, value_calls, base = [], [], [], [], [], 0
+    imports, curves, score_calls, kept_calls, count_calls, value_calls, base = [], [], [], [], [], [], 0
     for i, term in enumerate(terms):
-        function = plain_function(term.function)
-        imports.append(f"from {function.__module__} import {function.__name__} as term_{i}")
-        value_calls.append(f"    {'el' if i else ''}if term == {i}:\n        term_{i}(us, them, value_at(emit, {base}))")
+        calls, kept = [], []  # of the functions, but for their emitters
+        for k, (function, reads) in enumerate(term.counting):
+            function = plain_function(function)
+            imports.append(f"from {function.__module__} import {function.__name__} as term_{i}_{k}")
+            calls.append(f"term_{i}_{k}(" + ("us, them" if reads is None else "kept_side(us), kept_side(them)"))
+            kept.append(reads is not None)
+        value_calls.append(f"    {'el' if i else ''}if term == {i}:")
+        value_calls += [f"        {call}, value_at(emit, {base}))" for call in calls]
         if term.curve is None:
-            score_calls.append(f"    term_{i}(us, them, score_at(emit, {base}))")
-            count_calls.append(f"    term_{i}(us, them, count_at(emit, {base}))")
+            score_calls += [f"    {call}, score_at(emit, {base}))" for k, call in enumerate(calls) if not kept[k]]
+            kept_calls += [f"    term_{i}_{k}(us, them, score_at(emit, {base}))" for k in range(len(calls)) if kept[k]]
+            count_calls += [f"    {call}, count_at(emit, {base}))" for call in calls]
             value_calls.append("        early, late = value_total(emit, 0), value_total(emit, 1)")
         else:
             curve = plain_function(term.curve)
             imports.append(f"from {curve.__module__} import {curve.__name__} as curve_{i}")
             curves.append(_CURVE.format(i=i, unit=UNIT))
-            score_calls += [f"    apart_{i} = score_apart(emit, {base})", f"    term_{i}(us, them, apart_{i})",
+            score_calls += [f"    apart_{i} = score_apart(emit, {base})", *(f"    {call}, apart_{i})" for call in calls),
                             f"    score_add(emit, packed_curve_{i}(score_total(apart_{i})))"]
             # the sum of both sides, not the difference: nonzero wherever the parameters matter
-            count_calls.append(f"    term_{i}(us, them, count_at(emit_both, {base}))")
+            count_calls += [f"    {call}, count_at(emit_both, {base}))" for call in calls]
             value_calls.append(f"        early, late = curve_{i}(value_total(emit, 0)), curve_{i}(value_total(emit, 1))")
         base += term.size
-    return _GLUE.format(game=game, key=key, names=", ".join(term.name for term in terms), imports="\n".join(imports),
-                        curves="\n".join(curves), score_calls="\n".join(score_calls), count_calls="\n".join(count_calls),
+    kept_imports, kept_functions, kept_sum = kept_text(game, kept_calls)
+    return _GLUE.format(game=game, kept_imports=kept_imports, kept_functions=kept_functions, kept_sum=kept_sum, key=key, names=", ".join(term.name for term in terms), imports="\n".join(imports),
+                        curves="\n".join(curves), score_calls="\n".join(score_calls or ["    pass"]), count_calls="\n".join(count_calls),
                         value_calls="\n".join(value_calls))

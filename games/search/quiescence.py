@@ -32,15 +32,15 @@ class Quiescence(NamedTuple):
 
 def _call(builder, values):
     word = ir.IntType(64)
-    row = builder.extract_value(values[2], 4)  # the address of the array's data
-    function = builder.inttoptr(values[0], ir.FunctionType(word, [row.type, word]).as_pointer())
-    return builder.call(function, [row, values[1]])
+    row = builder.extract_value(values[3], 4)  # the address of the array's data
+    function = builder.inttoptr(values[0], ir.FunctionType(word, [row.type, word, word]).as_pointer())
+    return builder.call(function, [row, *values[1:3]])
 
 
-@jit.intrinsic(types.int64, (types.int64, types.int64, types.Array(types.uint64, 1, "C")), _call)
-def evaluate_at(function, weights, words):
+@jit.intrinsic(types.int64, (types.int64, types.int64, types.int64, types.Array(types.uint64, 1, "C")), _call)
+def evaluate_at(function, weights, sums, words):
     """Call the evaluation at an address: its value for the side to move, in steps of 1/256 centipawn."""
-    return function(words, weights)
+    return function(words, weights, sums)
 
 
 def make_quiescence(rules: Rules) -> Quiescence:
@@ -58,7 +58,7 @@ def make_quiescence(rules: Rules) -> Quiescence:
         place = (np.int64(key) & (CACHED - 1)) << 1
         if word_at(c.eval_cache, place) == key:
             return np.int64(word_at(c.eval_cache, place + 1))
-        value = max(-LARGEST, min(LARGEST, evaluate_at(c.function, c.weights, row)))
+        value = max(-LARGEST, min(LARGEST, evaluate_at(c.function, c.weights, c.sums, row)))
         put_word(c.eval_cache, place, key)
         put_word(c.eval_cache, place + 1, np.uint64(value))
         return value
