@@ -56,7 +56,7 @@ def aims_of(p):
     return Aims(pawn_attacks_from(king, not black), knight_attacks(king), diagonal, straight, blockers, king)
 
 
-@inner(types.boolean(position_type, aims_type, types.int64))
+@inner(types.boolean(position_type, aims_type, types.int64), forceinline=True)
 def gives_check(p, aims, move):
     """Whether a legal move gives check; `aims` are those of the position."""
     if move_flag(move) | move_promotion(move):

@@ -21,7 +21,7 @@ from games.hashset import mix
 from games.search.context import CACHED, DECIDED, INFINITE, MATE, MAX_DEPTH, MAX_PLY
 from games.search.harvest import make_harvest
 from games.search.memory import prefetch, word_at
-from games.search.ordering import PLACES, bring_forward, greatest, move_of, place_of, score_of, scored
+from games.search.ordering import PLACES, bring_forward, greatest, move_of, pad, place_of, score_of, scored
 from games.search.quiescence import Quiescence
 from games.search.rules import Rules
 from games.search.transposition import EXACT, LOWER, NONE, UPPER, tt_cutoff, tt_depth, tt_move, tt_probe, tt_store, tt_value
@@ -75,24 +75,23 @@ def make_alphabeta(rules: Rules, quiescence: Quiescence) -> Callable:
         All captures count as good until they are picked.
         """
         first, second = c.killers[ply, 0], c.killers[ply, 1]
-        for i in range(n):
-            move = np.int64(c.moves[ply, i])
+        moves, words = c.moves[ply], c.ordered[ply]
+        for i in range(np.uint64(n)):
+            move = np.int64(moves[i])
             value = mvv_lva(move)
-            if move == hash_move:
-                score = np.int64(HASH_MOVE)
-            elif value > 0:
-                score = GOOD_CAPTURE + value
-            elif move == first:
-                score = np.int64(KILLER + 1)
-            elif move == second:
-                score = np.int64(KILLER)
-            else:
-                score = c.history[history_index(p, move)]
-            if ply == 0 and c.root_depth == 1 and c.seed != EMPTY:  # random order: the first of equal moves becomes the best
-                score = np.int64(mix(c.seed ^ c.keys[c.root_index] ^ np.uint64(move)) >> ORDER_SHIFT)
-            c.ordered[ply, i] = scored(move, i, score)
+            score = c.history[history_index(p, move)]
+            score = np.int64(KILLER) if move == second else score
+            score = np.int64(KILLER + 1) if move == first else score
+            score = GOOD_CAPTURE + value if value > 0 else score
+            score = np.int64(HASH_MOVE) if move == hash_move else score
+            words[i] = scored(move, np.int64(i), score)
+        if ply == 0 and c.root_depth == 1 and c.seed != EMPTY:  # random order: the first of equal moves becomes the best
+            for i in range(n):
+                move = np.int64(moves[i])
+                words[i] = scored(move, i, np.int64(mix(c.seed ^ c.keys[c.root_index] ^ np.uint64(move)) >> ORDER_SHIFT))
+        pad(words, n)
 
-    @inner(number(context_type, position_type, number, number, number))
+    @inner(number(context_type, position_type, number, number, number), forceinline=True)
     def pick_move(c, p, ply, i, n):
         """Selection sort, one step: swap the highest-scored of moves i to n - 1 to place i and return it with its score.
 

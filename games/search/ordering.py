@@ -6,13 +6,15 @@ move with the highest score, the first of them in the list.
 
 from __future__ import annotations
 
-from numba.core import types
-
 import numpy as np
+from numba.core import types
 
 from games import jit
 
 PLACES = 256
+LANES = 8  # words that are compared at once
+LEAST = np.int64(-1 << 63)
+U1, U2, U3, U4, U5, U6, U7, U8 = (np.uint64(n) for n in range(1, LANES + 1))
 MOVE_MASK, PLACE_SHIFT, SCORE_SHIFT = (1 << 24) - 1, 24, 32
 inner = jit.Unit("search", lambda: []).inner  # compiled into the units of the games
 list_type = types.Array(types.int64, 1, "C")
@@ -39,16 +41,26 @@ def place_of(word):
     return PLACES - 1 - (word >> PLACE_SHIFT & (PLACES - 1))
 
 
-@inner(types.int64(list_type, types.int64, types.int64))
+@inner(types.void(list_type, types.int64), forceinline=True)
+def pad(words, end):
+    """Write words less than all others behind the list, so that `greatest` reads LANES at a time."""
+    for k in range(np.uint64(end), np.uint64(end + LANES)):
+        words[k] = LEAST
+
+
+@inner(types.int64(list_type, types.int64, types.int64), forceinline=True)
 def greatest(words, begin, end):
-    """Return the greatest of words[begin:end]."""
-    best = words[begin]
-    for k in range(np.uint64(begin + 1), np.uint64(end)):  # an unsigned index, which cannot count from the end of the array
-        best = max(best, words[k])
-    return best
+    """Return the greatest of words[begin:end], which is padded."""
+    a, b, c, d, e, f, g, h = LEAST, LEAST, LEAST, LEAST, LEAST, LEAST, LEAST, LEAST
+    k = np.uint64(begin)
+    while k < np.uint64(end):  # an unsigned index cannot count from the end of the array
+        a, b, c, d = (max(a, words[k]), max(b, words[k + U1]), max(c, words[k + U2]), max(d, words[k + U3]))
+        e, f, g, h = (max(e, words[k + U4]), max(f, words[k + U5]), max(g, words[k + U6]), max(h, words[k + U7]))
+        k += U8
+    return max(max(max(a, e), max(b, f)), max(max(c, g), max(d, h)))
 
 
-@inner(types.void(list_type, types.int64, types.int64))
+@inner(types.void(list_type, types.int64, types.int64), forceinline=True)
 def bring_forward(words, word, place):
     """Swap a word of the list with the one at a place."""
     old = words[place]
