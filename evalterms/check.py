@@ -83,8 +83,15 @@ def count_checked(term: Term, view: ModuleType, position: np.ndarray) -> np.ndar
     first, second = view.first_side(position), view.second_side(position)
     ours, theirs = CheckingEmitter(term), CheckingEmitter(term)
     for us, them, emit in ((first, view.across(second), ours), (second, view.across(first), theirs)):
-        if term.function(us, them, emit) is not None:
-            raise WrongCount("it returns something, expected only calls of emit(index, count)")
+        for function, reads in term.counting:
+            sides = (us, them) if reads is None else (view.kept_side(us), view.kept_side(them))
+            try:
+                if function(*sides, emit) is not None:
+                    raise WrongCount("it returns something, expected only calls of emit(index, count)")
+            except AttributeError as problem:
+                if reads is not None and problem.obj in sides:
+                    problem.args = f"{function.__name__} is declared with reads={reads!r}, which leaves no {problem.name}",
+                raise
     row = np.array(ours.row) - np.array(theirs.row)
     for index in np.flatnonzero((row < LOWEST) | (row > HIGHEST)):
         raise WrongCount(f"{ours.of(int(index))} adds up to {row[index]}, expected {LOWEST} to {HIGHEST}; count in larger units")

@@ -22,6 +22,7 @@ from typing import Any
 from evalterms.check import verify
 from evalterms.form import Form, form_of
 from evalterms.glue import glue_text, plain_function
+from evalterms.kept import require_known
 from evalterms.term import Term
 from evalterms.userfile import terms_of_file
 from games import jit
@@ -74,6 +75,10 @@ def load_terms(game: str, extra: Sequence[Path] = ()) -> tuple[Term, ...]:
         for term in own:
             if names.count(term.name) > 1:
                 raise ValueError(f"{path}: two terms are named {term.name!r}; rename this one")
+            try:
+                require_known(term, importlib.import_module(f"evalterms.{game}.view"))
+            except ValueError as problem:
+                raise ValueError(f"{path}: {problem}") from None
         verify(game, path, own)
         terms += own
     return tuple(terms)
@@ -83,7 +88,9 @@ def compose(game: str, terms: Sequence[Term]) -> Composition:
     """Compile these terms into one evaluation."""
     view = importlib.import_module(f"evalterms.{game}.view")
     sources = {Path(__file__), *Path(__file__).parent.glob("*.py"), *(Path(__file__).parent / game).glob("*.py")}
-    sources |= {Path(inspect.getfile(plain_function(term.function))) for term in terms}
+    sources |= {Path(inspect.getfile(plain_function(each.function))) for term in terms for each in term.counting}
+    for term in terms:
+        require_known(term, view)
     layout = " ".join(f"{term.name}:{parameter.name}{parameter.shape}" for term in terms for parameter in term.parameters)
     layout += "".join(f" {parameter.name} in part 1" for term in terms for parameter in term.parameters if parameter.part)
     layout += "".join(f" {term.name} through {plain_function(term.curve).__name__}" for term in terms if term.curve is not None)

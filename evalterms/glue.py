@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 from evalterms.emit import UNIT
 from evalterms.form import Form, form_of
+from evalterms.kept import kept_text
 from evalterms.term import Term
 
 STEP = 0.0009765625  # centipawns, of differences of a term's function: a power of two
@@ -21,7 +22,7 @@ from evalterms.pointers import nonzero, row_at, row_function, words_at
 from evalterms.{game}.view import PHASES, WORDS, across, first_side, phase_of, second_side, second_to_move, side_type
 from games.bits import lowest, without_lowest
 
-{imports}
+{imports}{kept_imports}
 
 UNIT = unit({key!r})
 words_type = types.Array(types.uint64, 1, "C")
@@ -40,14 +41,14 @@ def add_up(us, them, emit):
 @UNIT.inner(types.void(side_type, side_type, count_emitter_type, count_emitter_type, types.int64), forceinline=True)
 def count(us, them, emit, apart, turn):
 {count_calls}
+{kept_functions}
 
-
-@UNIT.inner(types.int64(words_type, weights_type))
-def evaluate(words, weights):
+@UNIT.inner(types.int64(words_type, weights_type, types.int64))
+def evaluate(words, weights, sums):
     first, second = first_side(words), second_side(words)
     first_across, second_across = across(first), across(second)
     phase = phase_of(words)
-    total, bent = np.int64(0), np.int64(0)
+    total, bent = {kept_sum}, np.int64(0)
     for turn in range(2):
         emit = score_emitter(weights)
         if turn == 0:
@@ -74,11 +75,14 @@ def combine(sums, factors):
     return value
 
 
-@UNIT.entry(types.int64(types.CPointer(types.uint64), weights_type))
-def score(words, weights):
-    """Evaluate the position at an address for the side to move, in steps of 1/256 centipawn."""
+@UNIT.entry(types.int64(types.CPointer(types.uint64), weights_type, types.int64))
+def score(words, weights, sums):
+    """Evaluate the position at an address for the side to move, in steps of 1/256 centipawn.
+
+    `sums`: the address of a table of zeros, for these weights and this thread alone, in which sums are kept; 0: keep none.
+    """
     words = row_of(words)
-    value = evaluate(words, weights)
+    value = evaluate(words, weights, sums)
     return -value if second_to_move(words) else value
 
 
@@ -86,7 +90,7 @@ def score(words, weights):
 def scores(positions, weights, out):
     """Evaluate positions (n, words) for the first player, in steps of 1/256 centipawn."""
     for i in range(len(positions)):
-        out[i] = evaluate(positions[i], words_at(weights))
+        out[i] = evaluate(positions[i], words_at(weights), 0)
 
 
 @UNIT.entry(types.int64(rows_type, types.int64, types.Array(types.int32, 2, "C"), types.Array(types.uint16, 1, "C"),
@@ -148,8 +152,8 @@ _SUM = '''
 @UNIT.inner(types.float64(side_type, side_type, weights_type, types.int64), forceinline=True)
 def sum_{name}(us, them, weights, phase):
     """Return the tapered sum of one side by term {i}."""
-    emit = score_emitter(weights)
-    term_{i}(us, them, score_at(emit, {base}))
+    emit = score_at(score_emitter(weights), {base})
+{calls}
     return tapered(score_total(emit), phase)
 '''
 
@@ -162,27 +166,36 @@ def plain_function(function: Callable) -> Callable:
 def glue_text(game: str, terms: Sequence[Term], key: str) -> str:
     """Return the source text of the evaluation with these terms; `key` names its compile unit."""
     form = form_of(terms)
-    imports, sums, score_calls, count_calls, base = [], [], [], [], 0
+    imports, sums, score_calls, kept_calls, count_calls, base = [], [], [], [], [], 0
     for i, term in enumerate(terms):
-        function = plain_function(term.function)
-        imports.append(f"from {function.__module__} import {function.__name__} as term_{i}")
+        calls = []  # of the counting functions, but for their emitters
+        for k, (function, reads) in enumerate(term.counting):
+            function = plain_function(function)
+            imports.append(f"from {function.__module__} import {function.__name__} as term_{i}_{k}")
+            calls.append(f"term_{i}_{k}(" + ("us, them" if reads is None else "kept_side(us), kept_side(them)"))
         if term.linear:
-            score_calls.append(f"    term_{i}(us, them, score_at(emit, {base}))")
-            count_calls.append(f"    term_{i}(us, them, count_at(emit, {base}))")
+            kept = [each.reads is not None for each in term.counting]
+            score_calls += [f"    {call}, score_at(emit, {base}))" for k, call in enumerate(calls) if not kept[k]]
+            kept_calls += [f"    term_{i}_{k}(us, them, score_at(emit, {base}))" for k in range(len(calls)) if kept[k]]
+            count_calls += [f"    {call}, count_at(emit, {base}))" for call in calls]
         else:
             if term.curve is not None:
                 curve = plain_function(term.curve)
                 imports.append(f"from {curve.__module__} import {curve.__name__} as curve_{i}")
-            count_calls.append(f"    term_{i}(us, them, count_at(apart, {base} + turn * {form.second[i] - base}))")
-            sums += [_SUM.format(name=f"{i}_{part}", i=i, base=place) for part, place in enumerate(form.weights[i])]
+            count_calls += [f"    {call}, count_at(apart, {base} + turn * {form.second[i] - base}))" for call in calls]
+            emitted = "\n".join(f"    {call}, emit)" for call in calls)
+            sums += [_SUM.format(name=f"{i}_{part}", i=i, base=place, calls=emitted)
+                     for part, place in enumerate(form.weights[i])]
         base += term.size
     curved = [i for i, term in enumerate(terms) if term.curve is not None]
     scaling = [i for i, term in enumerate(terms) if term.scales]
+    kept_imports, kept_functions, kept_sum = kept_text(game, kept_calls)
     helpers = (_TAPERED.format(unit=UNIT) if sums else "") + "\n".join(sums)
-    return _GLUE.format(game=game, key=key, names=", ".join(term.name for term in terms), imports="\n".join(imports),
-                        helpers=helpers, score_calls="\n".join(score_calls) or "    pass", count_calls="\n".join(count_calls),
-                        bent_calls=_bent(terms, curved), scale_calls=_scaled(scaling),
-                        combine_calls=_combined(terms, curved, scaling, form))
+    return _GLUE.format(
+        game=game, key=key, names=", ".join(term.name for term in terms), imports="\n".join(imports), helpers=helpers,
+        kept_imports=kept_imports, kept_functions=kept_functions, kept_sum=kept_sum,
+        score_calls="\n".join(score_calls) or "    pass", count_calls="\n".join(count_calls), bent_calls=_bent(terms, curved),
+        scale_calls=_scaled(scaling), combine_calls=_combined(terms, curved, scaling, form))
 
 
 def _bent(terms: Sequence[Term], curved: Sequence[int]) -> str:

@@ -12,6 +12,14 @@
 `us` and `them` are the two sides as `us` sees them, moving up the board. The framework calls the function for both sides and
 subtracts. A term counts and never scores: the weights are in the parameter file.
 
+A term may have several such functions. One that reads only some pieces is declared so, by words that the game's view defines;
+the search then keeps its sums and computes them only when these pieces have moved:
+
+    @pawns.counts(reads="pawns and kings")
+    def pawn_structure(us, them, emit):
+
+Such a function is given sides with no other fields.
+
 A term can be nonlinear. Its function is then applied to the tapered sum of weight * count of each side:
 
     @danger.through
@@ -41,7 +49,7 @@ import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numba
 import numpy as np
@@ -86,15 +94,22 @@ class Index(int):
         return self + -int(other) if isinstance(other, (int, np.integer)) else int(self) - other
 
 
+class Counting(NamedTuple):
+    """A function that counts parameters of a term."""
+
+    function: Any  # compiled, of us, them and emit; a Python function in plain mode
+    reads: str | None  # what it is declared to read; None: anything
+
+
 @dataclass
 class Term:
-    """A named group of parameters and the function that counts them."""
+    """A named group of parameters and the functions that count them."""
 
     name: str
     parameters: list[Parameter] = field(default_factory=list)
-    function: Any = None  # compiled, of us, them and emit; a Python function in plain mode
+    counting: list[Counting] = field(default_factory=list)
     documentation: str = ""
-    curve: Any = None  # compiled likewise, applied to the tapered sums of a side; None: linear
+    curve: Any = None  # compiled like `Counting.function`, applied to the tapered sums of a side; None: linear
     scales: bool = False  # whether it multiplies the evaluation
 
     def __post_init__(self) -> None:
@@ -130,11 +145,13 @@ class Term:
         self.parameters.append(Parameter(name, shape, part))
         return Index.of(first, range(first, self.size)) if jit.PLAIN else first
 
-    def counts(self, function: Callable) -> Callable:
-        """Decorate the function that counts this term's parameters."""
-        self.documentation = (function.__doc__ or "").strip()
-        self.function = _compiled(function)
-        return self.function
+    def counts(self, function: Callable | None = None, *, reads: str | None = None) -> Callable:
+        """Decorate a function that counts parameters of this term; `reads`: the only pieces that it reads."""
+        if function is None:
+            return lambda function: self.counts(function, reads=reads)
+        self.documentation = "\n\n".join(filter(None, (self.documentation, (function.__doc__ or "").strip())))
+        self.counting.append(Counting(_compiled(function), reads))
+        return self.counting[-1].function
 
     def through(self, function: Callable) -> Callable:
         """Decorate the function (one or two float64 to float64, centipawns) of a nonlinear term, for the sums of one side."""

@@ -29,12 +29,13 @@ _HINTS = (
 
 def complaints(term: Term, view: ModuleType) -> Iterator[tuple[str, str]]:
     """Yield pairs of `file:line` and message: why a term cannot be compiled, or each trap in it and in its callees."""
-    arguments = (view.side_type, view.side_type, count_emitter_type)
-    try:
-        term.function.compile(arguments)
-    except (errors.NumbaError, errors.UnsupportedBytecodeError, TypeError, ValueError) as problem:
-        yield _located(problem, term.function.py_func.__code__.co_filename)
-        return
+    for function, reads in term.counting:
+        side = view.side_type if reads is None else view.kept_type
+        try:
+            function.compile((side, side, count_emitter_type))
+        except (errors.NumbaError, errors.UnsupportedBytecodeError, TypeError, ValueError) as problem:
+            yield _located(problem, function.py_func.__code__.co_filename)
+            return
     if term.curve is not None:
         try:
             term.curve.compile((types.float64,) * term.parts)
@@ -46,7 +47,7 @@ def complaints(term: Term, view: ModuleType) -> Iterator[tuple[str, str]]:
             code = term.curve.py_func.__code__
             yield f"{code.co_filename}:{code.co_firstlineno}", f"{code.co_name} returns {found}, expected float64 for any float64"
             return
-    for function in _reached(term.function):
+    for function in _reached([each.function for each in term.counting]):
         for compiled in function.overloads.values():
             for line, text in _traps(compiled.type_annotation):
                 yield f"{function.py_func.__code__.co_filename}:{line}", text
@@ -67,9 +68,9 @@ def _located(problem: Exception, file: str) -> tuple[str, str]:
     return f"{file}:{line}" if line else file, f"cannot be compiled: {text}"
 
 
-def _reached(function: Dispatcher) -> list[Dispatcher]:
-    """Return the function and all its callees."""
-    found, pending = {}, [function]
+def _reached(functions: list[Dispatcher]) -> list[Dispatcher]:
+    """Return the functions and all their callees."""
+    found, pending = {}, list(functions)
     while pending:
         one = pending.pop()
         if id(one) not in found:

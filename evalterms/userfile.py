@@ -45,6 +45,6 @@ def terms_of_file(path: Path) -> list[Term]:
     if not found:
         raise ValueError(f'{path}: defines no term; start with `my_term = Term("my_term")`')
     for term in found.values():
-        if term.function is None:
+        if not term.counting:
             raise ValueError(f"{path}: term {term.name!r} has no function that counts; decorate one with @{term.name}.counts")
     return list(found.values())

@@ -24,12 +24,10 @@ CHECK_ROOK = king.parameter("check_rook")
 CHECK_QUEEN = king.parameter("check_queen")
 
 
-@king.counts
-def count_king(us, them, emit):
+@king.counts(reads="pawns and kings")
+def count_shelter(us, them, emit):
     """Shelter and storm: the lowest rank, as we see it, of own and enemy pawns (0: none) on our king's file and the files beside
-    it. Attack on the enemy king's zone (the squares next to it, and one row further towards us): squares attacked by each kind
-    of piece, number of kinds that attack, weak squares (attacked by us, and defended at most once and not by a pawn), safe checks
-    by each kind."""
+    it."""
     file = lowest(us.king) & 7
     for offset in range(-1, 2):
         if 0 <= file + offset < 8:
@@ -44,6 +42,12 @@ def count_king(us, them, emit):
                 emit(SHELTER_BESIDE + shelter, 1)
                 emit(STORM_BESIDE + storm, 1)
 
+
+@king.counts
+def count_attack(us, them, emit):
+    """Attack on the enemy king's zone (the squares next to it, and one row further towards us): squares attacked by each kind
+    of piece, number of kinds that attack, weak squares (attacked by us, and defended at most once and not by a pawn), safe checks
+    by each kind."""
     zone = them.king_attacks | them.king | down(them.king_attacks)
     by_knights, by_bishops = us.knight_attacks & zone, us.bishop_attacks & zone
     by_rooks, by_queens = us.rook_attacks & zone, us.queen_attacks & zone

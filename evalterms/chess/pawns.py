@@ -22,7 +22,7 @@ PASSED_OUR_KING = pawns.parameter("passed_our_king", 8)
 PASSED_THEIR_KING = pawns.parameter("passed_their_king", 8)
 
 
-@pawns.counts
+@pawns.counts(reads="pawns and kings")
 def count_pawn_structure(us, them, emit):
     """Weak pawns by kind (backward: an enemy pawn attacks the square before it, which no pawn beside or behind it can defend;
     exposed: no enemy pawn ahead on the file); defended, phalanx, blocked, candidate and passed pawns by rank (0 is the first);
@@ -67,14 +67,22 @@ def count_pawn_structure(us, them, emit):
     while rest:
         square = lowest(rest)
         rank = square >> 3
-        step = up(bit(square))
         emit(PASSED + rank, 1)
-        if step & them.pieces:
-            emit(PASSED_BLOCKED + rank, 1)
-        elif step & them.attacks == EMPTY:
-            emit(PASSED_SAFE_STEP + rank, 1)
         if bit(square) & us.pawn_attacks:
             emit(PASSED_DEFENDED + rank, 1)
         emit(PASSED_OUR_KING + distance(our_king, square + 8), 1)
         emit(PASSED_THEIR_KING + distance(their_king, square + 8), 1)
+        rest = without_lowest(rest)
+
+
+@pawns.counts
+def count_steps_of_passed_pawns(us, them, emit):
+    """Passed pawns by rank whose next square is occupied by an enemy piece; those whose next square is not attacked otherwise."""
+    rest = us.pawns & ~fill_down(down(them.pawns | us.pawns) | them.pawn_attacks)
+    while rest:
+        step = up(bit(lowest(rest)))
+        if step & them.pieces:
+            emit(PASSED_BLOCKED + (lowest(rest) >> 3), 1)
+        elif step & them.attacks == EMPTY:
+            emit(PASSED_SAFE_STEP + (lowest(rest) >> 3), 1)
         rest = without_lowest(rest)

@@ -12,13 +12,19 @@ QUEEN = piece_square.parameter("queen", 8, 8)
 KING = piece_square.parameter("king", 8, 8)
 
 
-@piece_square.counts
-def count_squares(us, them, emit):
-    """The square of each piece."""
+@piece_square.counts(reads="pawns and kings")
+def count_squares_of_pawns_and_king(us, them, emit):
+    """The squares of pawns and king."""
     rest = us.pawns
     while rest:
         emit(PAWN + lowest(rest), 1)
         rest = without_lowest(rest)
+    emit(KING + lowest(us.king), 1)
+
+
+@piece_square.counts
+def count_squares_of_pieces(us, them, emit):
+    """The squares of the other pieces."""
     rest = us.knights
     while rest:
         emit(KNIGHT + lowest(rest), 1)
@@ -35,4 +41,3 @@ def count_squares(us, them, emit):
     while rest:
         emit(QUEEN + lowest(rest), 1)
         rest = without_lowest(rest)
-    emit(KING + lowest(us.king), 1)

@@ -6,6 +6,7 @@ import numpy as np
 from numba.core import types
 
 from games.bits import EMPTY
+from games.chess.checks import NO_AIMS, aims_of, gives_check, in_check
 from games.chess.movegen import MAX_MOVES, generate, insufficient_material
 from games.chess.moves import make, move_captured, move_kind, move_promotion, move_target
 from games.chess.position import (
@@ -23,7 +24,6 @@ from games.chess.position import (
     WORDS,
     Position,
     black_to_move,
-    checkers,
     halfmove_clock,
     key_of,
     load,
@@ -40,11 +40,6 @@ from games.search.searcher import Searcher
 @inner(types.uint64(position_type))
 def _key(p):
     return p.key
-
-
-@inner(types.boolean(position_type))
-def _in_check(p):
-    return checkers(p) != EMPTY
 
 
 @inner(types.boolean(position_type))
@@ -100,7 +95,8 @@ def _history_index(p, move):
 
 RULES = Rules(
     unit=CORE, position_type=position_type, words=WORDS, max_moves=MAX_MOVES, history_size=2 * SIDE_BLOCK, clock_limit=100,
-    load=load, store=store, generate=generate, make=make, key=_key, in_check=_in_check, clock=halfmove_clock,
+    load=load, store=store, generate=generate, make=make, key=_key, in_check=in_check, no_aims=NO_AIMS,
+    aims=aims_of, gives_check=gives_check, clock=halfmove_clock,
     drawn=insufficient_material, stalemate=0, null_move_allowed=_null_move_allowed, make_null=_make_null, mvv_lva=mvv_lva,
     see_above_zero=_see_above_zero, see_not_negative=_see_not_negative, greatest_gain=_greatest_gain, target=move_target,
     history_index=_history_index)

@@ -12,14 +12,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numba
 import numpy as np
 from numba.core import types
 
 from games.bits import EMPTY
 from games.hashset import mix
-from games.search.context import DECIDED, INFINITE, MATE, MAX_DEPTH, MAX_PLY
+from games.search.context import CACHED, DECIDED, INFINITE, MATE, MAX_DEPTH, MAX_PLY
 from games.search.harvest import make_harvest
-from games.search.memory import word_at
+from games.search.memory import prefetch, word_at
+from games.search.ordering import PLACES, bring_forward, greatest, move_of, pad, place_of, score_of, scored
 from games.search.quiescence import Quiescence
 from games.search.rules import Rules
 from games.search.transposition import EXACT, LOWER, NONE, UPPER, tt_cutoff, tt_depth, tt_move, tt_probe, tt_store, tt_value
@@ -47,7 +49,10 @@ def make_alphabeta(rules: Rules, quiescence: Quiescence) -> Callable:
                                                          rules.clock_limit)
     mvv_lva, see_not_negative, history_index = rules.mvv_lva, rules.see_not_negative, rules.history_index
     null_move_allowed, make_null = rules.null_move_allowed, rules.make_null
-    context_type, evaluate, update_pv, quiesce = quiescence[:4]
+    assert rules.max_moves <= PLACES
+    no_aims, aims_of, gives_check = rules.no_aims, rules.aims, rules.gives_check
+    context_type, evaluate, update_pv = quiescence[:3]
+    quiesce = quiescence.quiesce_knowing
     harvest = make_harvest(rules, quiescence)
     number = types.int64
 
@@ -65,39 +70,43 @@ def make_alphabeta(rules: Rules, quiescence: Quiescence) -> Callable:
 
     @inner(types.void(context_type, position_type, number, number, number))
     def score_moves(c, p, ply, n, hash_move):
-        """Score the moves for ordering: hash move, captures by SEE and MVV-LVA, killers, quiet moves by history."""
-        first, second = c.killers[ply, 0], c.killers[ply, 1]
-        for i in range(n):
-            move = np.int64(c.moves[ply, i])
-            value = mvv_lva(move)
-            if move == hash_move:
-                score = np.int64(HASH_MOVE)
-            elif value > 0:
-                score = (GOOD_CAPTURE if see_not_negative(p, move) else BAD_CAPTURE) + value
-            elif move == first:
-                score = np.int64(KILLER + 1)
-            elif move == second:
-                score = np.int64(KILLER)
-            else:
-                score = c.history[history_index(p, move)]
-            if ply == 0 and c.root_depth == 1 and c.seed != EMPTY:  # random order: the first of equal moves becomes the best
-                score = np.int64(mix(c.seed ^ c.keys[c.root_index] ^ np.uint64(move)) >> ORDER_SHIFT)
-            c.move_scores[ply, i] = score
+        """Score the moves for ordering: hash move, captures by MVV-LVA, killers, quiet moves by history.
 
-    @inner(number(context_type, number, number, number))
-    def pick_move(c, ply, i, n):
-        """Selection sort, one step: swap the highest-scored of moves i to n - 1 to place i and return it."""
-        best = i
-        most = c.move_scores[ply, i]
-        for k in range(i + 1, n):
-            if c.move_scores[ply, k] > most:
-                best, most = k, c.move_scores[ply, k]
-        move = c.moves[ply, best]
-        c.moves[ply, best] = c.moves[ply, i]
-        c.move_scores[ply, best] = c.move_scores[ply, i]
-        c.moves[ply, i] = move
-        c.move_scores[ply, i] = most
-        return np.int64(move)
+        All captures count as good until they are picked.
+        """
+        first, second = c.killers[ply, 0], c.killers[ply, 1]
+        moves, words = c.moves[ply], c.ordered[ply]
+        for i in range(np.uint64(n)):
+            move = np.int64(moves[i])
+            value = mvv_lva(move)
+            score = c.history[history_index(p, move)]
+            score = np.int64(KILLER) if move == second else score
+            score = np.int64(KILLER + 1) if move == first else score
+            score = GOOD_CAPTURE + value if value > 0 else score
+            score = np.int64(HASH_MOVE) if move == hash_move else score
+            words[i] = scored(move, np.int64(i), score)
+        if ply == 0 and c.root_depth == 1 and c.seed != EMPTY:  # random order: the first of equal moves becomes the best
+            for i in range(n):
+                move = np.int64(moves[i])
+                words[i] = scored(move, i, np.int64(mix(c.seed ^ c.keys[c.root_index] ^ np.uint64(move)) >> ORDER_SHIFT))
+        pad(words, n)
+
+    @inner(number(context_type, position_type, number, number, number), forceinline=True)
+    def pick_move(c, p, ply, i, n):
+        """Selection sort, one step: swap the highest-scored of moves i to n - 1 to place i and return it with its score.
+
+        A capture that is picked as a good one has its SEE computed now, and is put back if that is negative.
+        """
+        words = c.ordered[ply]
+        while True:
+            word = greatest(words, i, n)
+            score, move = score_of(word), move_of(word)
+            if GOOD_CAPTURE < score < HASH_MOVE and not see_not_negative(p, move):
+                place = place_of(word)
+                words[place] = scored(move, place, score - GOOD_CAPTURE + BAD_CAPTURE)
+                continue
+            bring_forward(words, word, i)
+            return word
 
     @inner(types.void(context_type, position_type, number, number, number, number))
     def update_history(c, p, ply, i, depth, move):
@@ -109,10 +118,20 @@ def make_alphabeta(rules: Rules, quiescence: Quiescence) -> Callable:
         place = history_index(p, move)
         c.history[place] += bonus - c.history[place] * bonus // HISTORY_LIMIT
         for k in range(i):
-            other = np.int64(c.moves[ply, k])
+            other = move_of(c.ordered[ply, k])
             if mvv_lva(other) == 0:
                 place = history_index(p, other)
                 c.history[place] -= bonus + c.history[place] * bonus // HISTORY_LIMIT
+
+    @inner(number(context_type, position_type, numba.typeof(no_aims), number, number, number, number))
+    def count_unpruned(c, p, aims, ply, i, n, depth):
+        """Count those of moves i to n - 1 that are not pruned after a pruned quiet move: checks, and captures at large depths."""
+        left = 0
+        for k in range(i, n):
+            move = move_of(c.ordered[ply, k])
+            if depth > SEE_PRUNING_DEPTH and mvv_lva(move) > 0 or gives_check(p, aims, move):
+                left += 1
+        return left
 
     @inner(types.boolean(context_type))
     def should_stop(c):
@@ -120,11 +139,11 @@ def make_alphabeta(rules: Rules, quiescence: Quiescence) -> Callable:
             c.stopped = c.root_depth > 1  # depth 1 is always completed, so that there is a move
         return c.stopped != 0
 
-    @inner(number(context_type, number, number, number, number))
-    def search(c, ply, depth, alpha, beta):
+    @inner(number(context_type, number, number, number, number, types.boolean))
+    def search(c, ply, depth, alpha, beta, check):
         """Fail-soft value of stack[ply] for the side to move, `depth` plies deep; 0 once the search must stop.
 
-        In PV nodes (an open window) the moves to the leaf go to pv[ply].
+        `check`: whether the side to move is in check. In PV nodes (an open window) the moves to the leaf go to pv[ply].
         """
         row = c.stack[ply]
         p = load(row)
@@ -138,11 +157,10 @@ def make_alphabeta(rules: Rules, quiescence: Quiescence) -> Callable:
             if drawn(p) or is_repetition(c, ply, clock):
                 c.nodes += 1
                 return 0
-        check = in_check(p)
         playing = c.playing != 0
         depth = max(depth, 0) + (playing and check and ply < 2 * c.root_depth)
         if (depth <= 0 or ply >= MAX_PLY) and (clock_limit == 0 or clock < clock_limit):
-            return quiesce(c, ply, 0, alpha, beta)
+            return quiesce(c, ply, 0, alpha, beta, check)
         c.nodes += 1
         path_dependent = not playing and clock + depth >= SHORTEST_CYCLE
         pv_node = beta - alpha > 1
@@ -163,7 +181,7 @@ def make_alphabeta(rules: Rules, quiescence: Quiescence) -> Callable:
                     store(c.stack[ply + 1], make_null(p))
                     c.path[ply] = 0
                     reduction = 3 + depth // 4 + min((static_eval - beta) // (2 * c.margin), 2)
-                    value = -search(c, ply + 1, depth - 1 - reduction, -beta, -beta + 1)
+                    value = -search(c, ply + 1, depth - 1 - reduction, -beta, -beta + 1, check)
                     if c.stopped:
                         return 0
                     if value >= beta:
@@ -180,36 +198,52 @@ def make_alphabeta(rules: Rules, quiescence: Quiescence) -> Callable:
         score_moves(c, p, ply, n, hash_move)
         best, best_move, alpha_before = np.int64(-INFINITE), np.int64(0), alpha
         quiet_count = 0
+        aims, checking, left = no_aims, False, n  # left: moves that pruning has not excluded yet
         for i in range(n):
-            move = pick_move(c, ply, i, n)
+            word = pick_move(c, p, ply, i, n)
+            move, score = move_of(word), score_of(word)
             quiet = mvv_lva(move) == 0
             quiet_count += quiet
-            after = make(p, move)
-            reducible = playing and i > 0 and not check and c.move_scores[ply, i] < KILLER and not in_check(after)
+            if i == 1:  # two moves in three nodes the first is the last
+                aims = aims_of(p)
+            if i > 0:
+                checking = gives_check(p, aims, move)
+            reducible = playing and i > 0 and not check and score < KILLER and not checking
             if reducible and best > -DECIDED and not pv_node:
                 # late move pruning and futility pruning, then SEE pruning
                 if depth <= QUIET_PRUNING_DEPTH and quiet and (
                         quiet_count > 4 + 2 * depth * depth or static_eval + c.margin * (depth + 1) <= alpha):
+                    if left == n:  # from here on all quiet moves are pruned that give no check
+                        left = count_unpruned(c, p, aims, ply, i + 1, n, depth)
+                    if left == 0:
+                        break
                     continue
-                if depth <= SEE_PRUNING_DEPTH and c.move_scores[ply, i] < 0 and not quiet:
+                if depth <= SEE_PRUNING_DEPTH and score < 0 and not quiet:
                     continue
+            if left < n:
+                left -= 1
+            after = make(p, move)
+            prefetch(c.tt, (np.int64(key_of(after)) & c.tt_mask) << 1)
+            prefetch(c.eval_cache, (np.int64(key_of(after)) & (CACHED - 1)) << 1)
+            if i == 0:
+                checking = in_check(after)
             store(c.stack[ply + 1], after)
             c.path[ply] = move
             if i == 0:  # principal variation search: only the first move gets the full window at once
-                value = -search(c, ply + 1, depth - 1, -beta, -alpha)
+                value = -search(c, ply + 1, depth - 1, -beta, -alpha, checking)
             else:
                 reduction = np.int64(0)  # late move reduction
                 if reducible and depth >= LMR_DEPTH and i >= LMR_MOVE:
                     reduction = c.reductions[min(depth, 63), min(i, 63)]
                     if pv_node and reduction > 0:
                         reduction -= 1
-                    by_history = c.move_scores[ply, i] // (HISTORY_LIMIT // 2) if quiet else np.int64(0)
+                    by_history = score // (HISTORY_LIMIT // 2) if quiet else np.int64(0)
                     reduction = max(0, min(reduction - by_history, depth - 2))
-                value = -search(c, ply + 1, depth - 1 - reduction, -alpha - 1, -alpha)
+                value = -search(c, ply + 1, depth - 1 - reduction, -alpha - 1, -alpha, checking)
                 if reduction > 0 and value > alpha and not c.stopped:
-                    value = -search(c, ply + 1, depth - 1, -alpha - 1, -alpha)
+                    value = -search(c, ply + 1, depth - 1, -alpha - 1, -alpha, checking)
                 if value > alpha and value < beta and not c.stopped:
-                    value = -search(c, ply + 1, depth - 1, -beta, -alpha)
+                    value = -search(c, ply + 1, depth - 1, -beta, -alpha, checking)
             if c.stopped:
                 return 0
             if value > best:

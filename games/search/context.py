@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from games import jit
+from games.search.ordering import LANES
 from games.search.rules import Rules
 
 MAX_DEPTH = 60
@@ -13,6 +14,7 @@ MAX_PLY = 128  # below the root, extensions included
 ROWS = MAX_PLY + QUIESCENCE_LIMIT + 2
 LINE = 1024  # positions of the game up to the root that are kept for repetitions
 CACHED = 1 << 15  # entries of the evaluation cache
+SUMS = 1 << 11  # entries, of four words, in which an evaluation keeps partial sums
 
 UNIT = 256  # steps per centipawn: values of the search and of evaluation functions are whole steps
 MATE = 1 << 30  # value of a win on the board; a win in n plies is MATE - n
@@ -29,7 +31,7 @@ def context_dtype(rules: Rules) -> np.dtype:
     return np.dtype([
         ("function", ADDRESS), ("weights", ADDRESS),  # addresses of the evaluation and its weights
         ("tt", np.int64), ("tt_mask", np.int64),  # address of the transposition table, number of entries minus one
-        ("eval_cache", np.int64),  # address of the evaluation cache
+        ("eval_cache", np.int64), ("sums", np.int64),  # addresses of the evaluation cache and of the evaluation's partial sums
         ("stop", np.int64),  # address of the word that stops the search when set
         ("nodes", np.int64), ("node_limit", np.int64), ("stopped", np.int64), ("root_depth", np.int64),
         ("playing", np.int64),  # 1: prune and reduce, 0: exact values
@@ -47,7 +49,7 @@ def context_dtype(rules: Rules) -> np.dtype:
         ("pv", np.uint32, (ROWS, ROWS)),  # triangular PV table
         ("stack", np.uint64, (ROWS, rules.words)),
         ("moves", np.uint32, (ROWS, rules.max_moves)),
-        ("move_scores", np.int32, (ROWS, rules.max_moves)),
+        ("ordered", np.int64, (ROWS, rules.max_moves + LANES)),  # the moves of a node with their scores, see `ordering`
     ], align=True)
 
 
@@ -58,14 +60,16 @@ class Context:
         self.records = np.zeros(1, dtype)
         if jit.PLAIN:
             self.records = self.records.view(np.recarray)
-        self._cache, self._stop = np.zeros(2 * CACHED, np.uint64), np.zeros(1, np.uint64)
-        self.records["eval_cache"], self.records["stop"] = self._cache.ctypes.data, self._stop.ctypes.data
+        self._cache, self._sums, self._stop = (np.zeros(n, np.uint64) for n in (2 * CACHED, 4 * SUMS, 1))
+        for name, array in (("eval_cache", self._cache), ("sums", self._sums), ("stop", self._stop)):
+            self.records[name] = array.ctypes.data
         self.bind(function, weights)
 
     def bind(self, function: int, weights: int) -> None:
         """Evaluate with the function and the weights at these addresses."""
         self.records[0]["function"], self.records[0]["weights"] = function, weights
         self._cache[:] = 0
+        self._sums[:] = 0
 
     def stop(self, yes: bool) -> None:
         """Ask the search in another thread to return soon (True), or allow the next one (False)."""

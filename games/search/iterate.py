@@ -31,6 +31,7 @@ def make_search(rules: Rules) -> Search:
     """Build the search of a game."""
     quiescence = make_quiescence(rules)
     search = make_alphabeta(rules, quiescence)
+    load, in_check = rules.load, rules.in_check
     context_type = quiescence.context_type
     reports_type = types.Array(types.int64, 2, "C")
     inner, number = rules.unit.inner, types.int64
@@ -38,12 +39,13 @@ def make_search(rules: Rules) -> Search:
     @inner(number(context_type, number, number))
     def aspiration_search(c, depth, value):
         """Search the root in a window around the expected value; widen the window while the value falls outside."""
+        check = in_check(load(c.stack[0]))
         if depth < 4 or abs(value) > DECIDED:
-            return search(c, 0, depth, -INFINITE, INFINITE)
+            return search(c, 0, depth, -INFINITE, INFINITE, check)
         half_width = c.margin // 3
         low, high = value - half_width, value + half_width
         while True:
-            value = search(c, 0, depth, low, high)
+            value = search(c, 0, depth, low, high, check)
             if c.stopped != 0 or low < value < high:
                 return value
             half_width *= 4

@@ -32,6 +32,20 @@ def word_at(address, index):
     return np.uint64(ctypes.c_uint64.from_address(int(address) + 8 * int(index)).value)
 
 
+def _prefetch(builder, values):
+    byte, number = ir.IntType(8).as_pointer(), ir.IntType(32)
+    kind = ir.FunctionType(ir.VoidType(), [byte, number, number, number])
+    place = builder.bitcast(_place(builder, values), byte)
+    builder.call(builder.module.declare_intrinsic("llvm.prefetch", [byte], kind), [place, number(0), number(3), number(1)])
+    return values[1]
+
+
+@jit.intrinsic(types.int64, (types.int64, types.int64), _prefetch)
+def prefetch(address, index):
+    """Begin to load the word at `index` in an array at an address into the cache; returns the index."""
+    return index
+
+
 @jit.intrinsic(types.uint64, (types.int64, types.int64, types.uint64), _write)
 def put_word(address, index, value):
     """Write a word at `index` in an array at an address; returns it."""

@@ -11,7 +11,7 @@ from numba.core import types
 
 from games import jit
 from games.search.context import CACHED, DECIDED, INFINITE, LARGEST, MATE, QUIESCENCE_LIMIT, UNIT, context_dtype
-from games.search.memory import put_word, word_at
+from games.search.memory import prefetch, put_word, word_at
 from games.search.rules import Rules
 
 RECAPTURE_PLIES = 6  # from this ply of quiescence only recaptures are searched, which bounds the tree of wild positions
@@ -25,21 +25,22 @@ class Quiescence(NamedTuple):
     evaluate: Any  # c, key, row of the position -> value for the side to move
     update_pv: Any  # c, ply, move: the PV from this ply is this move and the PV of the next ply
     quiesce: Any  # c, ply, plies into quiescence, alpha, beta -> value
+    quiesce_knowing: Any  # the same, after an argument more: whether the side to move is in check
     is_quiet: Any  # c -> bool: stack[0] is not in check and its value is its static evaluation
     resolve: Any  # c -> bool: replace stack[0] by the leaf of its PV; False if the value is a win or a loss
 
 
 def _call(builder, values):
     word = ir.IntType(64)
-    row = builder.extract_value(values[2], 4)  # the address of the array's data
-    function = builder.inttoptr(values[0], ir.FunctionType(word, [row.type, word]).as_pointer())
-    return builder.call(function, [row, values[1]])
+    row = builder.extract_value(values[3], 4)  # the address of the array's data
+    function = builder.inttoptr(values[0], ir.FunctionType(word, [row.type, word, word]).as_pointer())
+    return builder.call(function, [row, *values[1:3]])
 
 
-@jit.intrinsic(types.int64, (types.int64, types.int64, types.Array(types.uint64, 1, "C")), _call)
-def evaluate_at(function, weights, words):
+@jit.intrinsic(types.int64, (types.int64, types.int64, types.int64, types.Array(types.uint64, 1, "C")), _call)
+def evaluate_at(function, weights, sums, words):
     """Call the evaluation at an address: its value for the side to move, in steps of 1/256 centipawn."""
-    return function(words, weights)
+    return function(words, weights, sums)
 
 
 def make_quiescence(rules: Rules) -> Quiescence:
@@ -57,7 +58,7 @@ def make_quiescence(rules: Rules) -> Quiescence:
         place = (np.int64(key) & (CACHED - 1)) << 1
         if word_at(c.eval_cache, place) == key:
             return np.int64(word_at(c.eval_cache, place + 1))
-        value = max(-LARGEST, min(LARGEST, evaluate_at(c.function, c.weights, row)))
+        value = max(-LARGEST, min(LARGEST, evaluate_at(c.function, c.weights, c.sums, row)))
         put_word(c.eval_cache, place, key)
         put_word(c.eval_cache, place + 1, np.uint64(value))
         return value
@@ -84,17 +85,16 @@ def make_quiescence(rules: Rules) -> Quiescence:
             c.pv[ply, i + 1] = c.pv[ply + 1, i]
         c.pv_lengths[ply] = n + 1
 
-    @inner(number(context_type, number, number, number, number))
-    def quiesce(c, ply, depth, alpha, beta):
+    @inner(number(context_type, number, number, number, number, types.boolean))
+    def quiesce_knowing(c, ply, depth, alpha, beta, check):
         """Fail-soft value of the position stack[ply] for the side to move, `depth` plies into quiescence.
 
-        In an open window the moves to the leaf go to pv[ply].
+        `check`: whether it is in check and all evasions are to be searched. In an open window moves to the leaf go to pv[ply].
         """
         c.nodes += 1
         row = c.stack[ply]
         p = load(row)
         c.pv_lengths[ply] = 0
-        check = depth <= EVASION_PLIES and in_check(p)
         best = np.int64(-INFINITE)
         if not check or depth == QUIESCENCE_LIMIT:
             best = evaluate(c, key_of(p), row)
@@ -118,9 +118,11 @@ def make_quiescence(rules: Rules) -> Quiescence:
                     continue
                 if not see_above_zero(p, move):
                     continue
-            store(c.stack[ply + 1], make(p, move))
+            after = make(p, move)
+            prefetch(c.eval_cache, (np.int64(key_of(after)) & (CACHED - 1)) << 1)
+            store(c.stack[ply + 1], after)
             c.path[ply] = move
-            value = -quiesce(c, ply + 1, depth + 1, -beta, -alpha)
+            value = -quiesce_knowing(c, ply + 1, depth + 1, -beta, -alpha, depth < EVASION_PLIES and in_check(after))
             if value > best:
                 best = value
                 if value > alpha:
@@ -130,6 +132,11 @@ def make_quiescence(rules: Rules) -> Quiescence:
                     if value >= beta:
                         break
         return best
+
+    @inner(number(context_type, number, number, number, number))
+    def quiesce(c, ply, depth, alpha, beta):
+        """The same, where it is not known yet whether the side to move is in check."""
+        return quiesce_knowing(c, ply, depth, alpha, beta, depth <= EVASION_PLIES and in_check(load(c.stack[ply])))
 
     @inner(types.boolean(context_type))
     def is_quiet(c):
@@ -152,4 +159,4 @@ def make_quiescence(rules: Rules) -> Quiescence:
         store(c.stack[0], p)
         return abs(value) < DECIDED
 
-    return Quiescence(context_type, evaluate, update_pv, quiesce, is_quiet, resolve)
+    return Quiescence(context_type, evaluate, update_pv, quiesce, quiesce_knowing, is_quiet, resolve)

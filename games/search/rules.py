@@ -25,6 +25,9 @@ class Rules(NamedTuple):
     make: Any  # p, move -> p
     key: Any  # p -> uint64
     in_check: Any  # p -> bool: must the side to move parry an immediate loss?
+    no_aims: Any  # a value of the type that `aims` returns
+    aims: Any  # p -> what `gives_check` needs to know of p
+    gives_check: Any  # p, aims, legal move -> bool: is the other side in check after it?
     clock: Any  # p -> halfmove clock: plies since the last irreversible move; only positions since then can recur
     drawn: Any  # p -> bool: a dead draw
     stalemate: Any  # result for the side to move without a legal move and not in check: -1, 0 or 1

@@ -1,0 +1,76 @@
+"""Sums that the search keeps: those of functions declared to read only some pieces, such as pawns and kings.
+
+A game's view says what such functions read (`KEPT`), which fields their sides have (`kept_type`, `kept_side`), and which two
+words name these pieces (`kept_key`). The sum over both sides is kept in a table of the search, under both words in full, so that
+it is the same whether it is found there or not. A game without `KEPT` keeps nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from types import ModuleType
+
+from evalterms.term import Term
+
+_SUMS = '''
+
+@UNIT.inner(types.void(kept_type, kept_type, score_emitter_type), forceinline=True)
+def add_up_kept(us, them, emit):
+{calls}
+
+
+@UNIT.inner(types.int64(words_type, weights_type))
+def sum_to_keep(words, weights):
+    first, second = first_side(words), second_side(words)
+    first_across, second_across = across(first), across(second)
+    total = np.int64(0)
+    for turn in range(2):
+        emit = score_emitter(weights)
+        if turn == 0:
+            us, them = first, second_across
+        else:
+            us, them = second, first_across
+        add_up_kept(kept_side(us), kept_side(them), emit)
+        total += score_total(emit) if turn == 0 else -score_total(emit)
+    return total
+
+
+@UNIT.inner(types.int64(words_type, weights_type, types.int64), forceinline=True)
+def kept_sum(words, weights, sums):
+    """Return the sum of the functions whose sums are kept; `sums` is the address of the table, or 0."""
+    if sums == 0:
+        return sum_to_keep(words, weights)
+    one, other = kept_key(words)
+    place = np.int64((one * FACTOR ^ other) * FACTOR >> SUMS_SHIFT) << 2
+    if word_at(sums, place) == one and word_at(sums, place + 1) == other:
+        return np.int64(word_at(sums, place + 2))
+    total = sum_to_keep(words, weights)
+    put_word(sums, place, one)
+    put_word(sums, place + 1, other)
+    put_word(sums, place + 2, np.uint64(total))
+    return total
+'''
+_IMPORTS = '''
+from evalterms.{game}.view import kept_key, kept_side, kept_type
+from games.hashset import FACTOR
+from games.search.context import SUMS
+from games.search.memory import put_word, word_at
+
+SUMS_SHIFT = np.uint64(64 - (SUMS.bit_length() - 1))
+'''
+
+
+def kept_text(game: str, calls: Sequence[str]) -> tuple[str, str, str]:
+    """Return the imports, the functions and the expression of the kept sum, given the calls that it consists of."""
+    if not calls:
+        return "", "", "np.int64(0)"
+    return _IMPORTS.format(game=game), _SUMS.format(calls="\n".join(calls)), "kept_sum(words, weights, sums)"
+
+
+def require_known(term: Term, view: ModuleType) -> None:
+    """Raise ValueError with one line if a function of the term is declared to read what the game does not know."""
+    known = getattr(view, "KEPT", None)
+    for each in term.counting:
+        if each.reads not in (None, known):
+            expected = f"expected {known!r}, or leave it out" if known else "this game has no such declarations; leave it out"
+            raise ValueError(f"term {term.name}: {each.function.__name__} is declared with reads={each.reads!r}; {expected}")
