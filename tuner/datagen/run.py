@@ -84,7 +84,7 @@ def _play(settings: Settings, folder: Path, threads: int, display: Display) -> R
         before = parts.counts["games"][0]
         if before:
             display.note(f"{before:,} games were played before")
-        display.note(f"{settings.control}, noise of {settings.noise:g} centipawns, {settings.games:,} games, in {folder}")
+        display.note(f"{settings.control}, noise of {settings.noise:g} centipawns, {settings.games:,} games")
         display.begin("playing", settings.games)
         started, stop = time.monotonic(), threading.Event()
 

@@ -26,7 +26,7 @@ def evaluator(command: str, values: Mapping[str, object], pattern: EvaluationPat
     return UciEvaluator(command, values, pattern)
 
 
-def tablebase(folder: str) -> Callable[[np.ndarray], int | None]:
+def open_tables(folder: str) -> Callable[[np.ndarray], int | None]:
     """Open Syzygy tables, see games.chess.contest.tablebase; imports python-chess only when needed."""
     from games.chess.contest import tablebase
 
@@ -35,4 +35,4 @@ def tablebase(folder: str) -> Callable[[np.ndarray], int | None]:
 
 CONTEST = Contest(second_to_move=lambda words: bool(int(words[8]) & 1), reason=reason, text=text, openings=read,
                   external=external, protocols=("uci", "xboard"), evaluator=evaluator, patterns=PATTERNS,
-                  drawn_ending=drawn_ending, tablebase=tablebase)
+                  drawn_ending=drawn_ending, tablebase=open_tables)
