@@ -211,7 +211,7 @@ def test_openings_of_a_file_and_tables_of_endings(tmp_path):
     ("zero -o new", "all weights are 0"),
     ("tictactoe/classic -o new", "tictactoe has no search"),
     ("classic -o new --games 0", "'0' is not a whole number of 1 or more"),
-    ("classic -o new --noise -3", "'-3' is not a number between"),
+    ("classic -o new --noise -3", "'-3' is not a number of centipawns from 0 to 10,000"),
     ("classic -o new --resign 600", "'600' is not CP:PLIES, such as 600:4, nor off"),
     ("classic -o new --resign 600:0", "is not CP:PLIES"),
     ("classic -o new --draw 10:4", "'10:4' is not CP:PLIES:FROM, such as 10:16:80, nor off"),
@@ -220,7 +220,7 @@ def test_openings_of_a_file_and_tables_of_endings(tmp_path):
     ("classic -o new --openings x.epd --random-plies 3", "--random-plies and --openings: both choose openings"),
     ("--resume nowhere", "nowhere: contains no games to continue (no config.yaml)"),
     ("--resume full", "full: contains no games to continue"),
-    ("classic --resume full", "a resumed run keeps its settings; with --resume only --games, --threads"),
+    ("classic --resume full", "a resumed run keeps its settings; with --resume only --threads, --games and --json"),
 ])
 def test_a_mistake_is_one_line(tmp_path, monkeypatch, arguments, said):
     monkeypatch.chdir(tmp_path)

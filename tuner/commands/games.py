@@ -14,7 +14,6 @@ from pathlib import Path
 from tuner.commands.options import (
     add_term_options,
     at_least_one,
-    between,
     command_text,
     count,
     finish,
@@ -43,7 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                         help="plies per search (default: 3; with --nodes no limit)")
     parser.add_argument("--nodes", type=at_least_one, metavar="N",
                         help="nodes per search; with --depth, whichever is reached first")
-    parser.add_argument("--noise", type=between(-1e-9, 1e4, "10"), default=10.0, metavar="CP",
+    parser.add_argument("--noise", type=_noise, default=10.0, metavar="CP",
                         help="by how many centipawns the evaluations of a copy differ (root mean square, default: 10); every two "
                              "games have a new copy")
     add_term_options(parser)
@@ -69,6 +68,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("machine")
     group.add_argument("--threads", type=at_least_one, default=available_cpus(), metavar="N",
                        help="games played at once; they are the same for any number (default: one per CPU)")
+
+
+def _noise(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value <= 1e4:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of centipawns from 0 to 10,000, such as 10")
+    return value
 
 
 def _numbers(text: str, form: str, example: str) -> list[float]:
@@ -122,7 +131,7 @@ def _settings(arguments: argparse.Namespace):
     depth = arguments.depth or (None if arguments.nodes else 3)
     return Settings(
         start=arguments.params, games=arguments.games or 6000, depth=depth, nodes=arguments.nodes,
-        noise=max(arguments.noise, 0.0), random_plies=0 if arguments.openings else
+        noise=arguments.noise, random_plies=0 if arguments.openings else
         8 if arguments.random_plies is None else arguments.random_plies,
         openings=os.path.abspath(arguments.openings) if arguments.openings else None, plies=arguments.plies,
         resign=arguments.resign, draw=arguments.draw, play_on=arguments.play_on,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import shlex
+import tempfile
 import threading
 import time
 from collections.abc import Iterator
@@ -12,12 +13,12 @@ from pathlib import Path
 
 from games.streams import InputError
 from tuner.datagen.parts import Parts
-from tuner.datagen.play import Generated, Seat, play_game
+from tuner.datagen.play import Generated, Recipe, Seat, play_game
 from tuner.datagen.settings import SECTION, Settings
 from tuner.datagen.setup import recipe_of
 from tuner.datagen.totals import counts_lines, progress_text
 from tuner.engine.engine import Engine
-from tuner.engine.loading import load_engine
+from tuner.engine.loading import load_engine, load_parameters
 from tuner.io.files import CONFIG
 from tuner.io.interrupt import interrupts
 from tuner.io.progress import Display
@@ -51,12 +52,15 @@ def games_of(engine: Engine, parameters: Parameters, settings: Settings, folder:
              display: Display) -> Result:
     """Play games of these parameters into a new folder."""
     settings = replace(settings, evaluation=engine.composition.name)
-    recipe = recipe_of(engine, parameters, settings, display.note)
-    recipe.opening(0, Seat(recipe).own)  # an error in them is reported before there is a folder
+    # the file has fewer digits, and resumed games read it
+    with tempfile.TemporaryDirectory(prefix="evaltune-") as place:
+        write_parameters(Path(place) / START, parameters)
+        parameters = load_parameters(Path(place) / START, settings.terms)
+    recipe = recipe_of(engine, parameters, settings, display.note)  # an error is reported before there is a folder
     begin_folder(folder, SECTION)
     write_parameters(folder / START, parameters)
     write_config(folder, SECTION, settings, command)
-    return _play(settings, folder, threads, display)
+    return _play(recipe, folder, threads, display)
 
 
 def resumed_games(folder: Path, threads: int, games: int | None, display: Display) -> Result:
@@ -68,16 +72,16 @@ def resumed_games(folder: Path, threads: int, games: int | None, display: Displa
     if games is not None:
         settings = replace(settings, games=games)
     display.begin("starting")
-    return _play(settings, folder, threads, display)
-
-
-def _play(settings: Settings, folder: Path, threads: int, display: Display) -> Result:
-    """Play the parts that are not there, with the parameters in the folder."""
     engine, parameters = load_engine(folder / START, settings.terms)
     if engine.composition.name != settings.evaluation:
         display.note("the program or the machine is not the one that the games began with: they may differ from here on")
-    recipe = recipe_of(engine, parameters, settings, display.note)
-    parts = Parts(folder, engine.game.suffixes[0], settings.games, settings.part, display.note)
+    return _play(recipe_of(engine, parameters, settings, display.note), folder, threads, display)
+
+
+def _play(recipe: Recipe, folder: Path, threads: int, display: Display) -> Result:
+    """Play the parts that are not there."""
+    settings = recipe.settings
+    parts = Parts(folder, recipe.engine.game.suffixes[0], settings.games, settings.part, display.note)
     try:
         parts.write_history()
         write_config(folder, SECTION, settings)  # the number of games may have changed
