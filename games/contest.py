@@ -78,8 +78,8 @@ class PlayedGame:
     """A played game.
 
     `line` (n + 1, words) are the positions; of the n moves between them the first `book` belong to the opening. There is one
-    choice and one number of seconds for each other move, or no choices at all. `outcome` is for the first player, None for an
-    unfinished game; `loser` is the player, 0 or 1, who lost or forfeited.
+    choice for each other move, or none at all, and one number of seconds for each choice, or none. `outcome` is for the first
+    player, None for an unfinished game; `loser` is the player, 0 or 1, who lost or forfeited.
     """
 
     line: np.ndarray
@@ -130,3 +130,6 @@ class Contest:
     # an external engine as a source of evaluations: command, options, pattern of its static evaluations; InputError
     evaluator: Callable[[str, Mapping[str, object], EvaluationPattern | None], Evaluator] | None = None
     patterns: Mapping[str, EvaluationPattern] = field(default_factory=dict)  # of engines' static evaluations, by name
+    drawn_ending: Callable[[np.ndarray], bool] | None = None  # a draw in practice, unless a search sees a forced win
+    # results from tables in a folder: a function from a position to the first player's result, None if unknown; InputError
+    tablebase: Callable[[str], Callable[[np.ndarray], int | None]] | None = None

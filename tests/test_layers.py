@@ -24,7 +24,7 @@ ROOMS = [
     ["tuner.engine", "tuner.fit"],
     ["tuner.ingest", "tuner.match"],
     ["tuner.probe"],
-    ["tuner.selfplay"],
+    ["tuner.selfplay", "tuner.datagen"],
     ["tuner.report", "tuner.diagnostics"],
     ["tuner.tuning", "tuner.bench"],
     ["tuner.commands"],
@@ -39,8 +39,9 @@ MOST_LINES = 300
 COMMAND_LINE = {Path("tuner/cli.py"), Path("tuner/__main__.py")}
 # what makes the samples with Stockfish, and what measures us against python-chess
 SCRIPTS = {Path("games/samples/make_games.py"), Path("games/chess/bench.py")}
-# speak to engines, and draw boards, through python-chess
-THROUGH = {*(Path(f"games/chess/contest/{name}.py") for name in ("players", "guarded")), Path("games/chess/picture.py")}
+# speak to engines, read tables of endings and draw boards through python-chess
+THROUGH = {*(Path(f"games/chess/contest/{name}.py") for name in ("players", "guarded", "tablebase")),
+           Path("games/chess/picture.py")}
 SOURCES = [path.relative_to(REPOSITORY) for layer in LAYERS for path in sorted((REPOSITORY / layer).rglob("*.py"))]
 PACKAGES = {"games": {"numba", "numpy", "llvmlite", "zstandard"}, "evalterms": {"numba", "numpy", "llvmlite"}}
 

@@ -42,9 +42,10 @@ def study(games: Path, folder: Path) -> str:
         return str(problem)
     learned.save(folder / "learned.yaml")
     match: tuner.MatchResult = tuner.play_match(learned.evaluation, "classic", games=10, sprt=(0.0, 5.0), run=folder / "match")
+    own: tuner.OwnGames = tuner.play_games(evaluation, folder / "own", games=10, noise=5.0)
     page: Path = tuner.write_report(folder / "run", matches=[folder / "match"])
     wins: int = match.wins - match.losses
-    text = f"{data} {score} {expected} {scores} {pawn} {names} {wins} {page} {learned.run}"
+    text = f"{data} {score} {expected} {scores} {pawn} {names} {wins} {page} {learned.run} {own}"
     return text + evaluation.compare(learned.evaluation)
 '''
 # each line after the first is a mistake, of the kind that follows it

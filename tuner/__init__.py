@@ -22,17 +22,19 @@ if TYPE_CHECKING:
     from tuner.api.data import build_dataset, open_dataset
     from tuner.api.evaluation import Evaluation, load
     from tuner.api.learning import Tuned, tune
+    from tuner.api.own_games import OwnGames, play_games
     from tuner.api.pages import write_report
     from tuner.api.playing import MatchResult, play_match
     from tuner.datasets.dataset import Dataset
 
-__all__ = ["Dataset", "Evaluation", "InputError", "MatchResult", "Tuned", "build_dataset", "load", "open_dataset", "play_match",
-           "tune", "write_report"]
+__all__ = ["Dataset", "Evaluation", "InputError", "MatchResult", "OwnGames", "Tuned", "build_dataset", "load", "open_dataset",
+           "play_games", "play_match", "tune", "write_report"]
 
 _HOMES = {"Dataset": "tuner.datasets.dataset", "Evaluation": "tuner.api.evaluation", "InputError": "games.streams",
-          "MatchResult": "tuner.api.playing", "Tuned": "tuner.api.learning", "build_dataset": "tuner.api.data",
-          "load": "tuner.api.evaluation", "open_dataset": "tuner.api.data", "play_match": "tuner.api.playing",
-          "tune": "tuner.api.learning", "write_report": "tuner.api.pages"}
+          "MatchResult": "tuner.api.playing", "OwnGames": "tuner.api.own_games", "Tuned": "tuner.api.learning",
+          "build_dataset": "tuner.api.data", "load": "tuner.api.evaluation", "open_dataset": "tuner.api.data",
+          "play_games": "tuner.api.own_games", "play_match": "tuner.api.playing", "tune": "tuner.api.learning",
+          "write_report": "tuner.api.pages"}
 
 
 if not TYPE_CHECKING:  # type checkers know the names from the imports above, and would take any other name for granted

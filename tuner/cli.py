@@ -26,6 +26,7 @@ for name in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"):
 COMMANDS = {
     "tune": "learn the weights of a parameter file from games",
     "selfplay": "learn the weights from games of self-play",
+    "games": "play games of an evaluation against noisy copies of itself, to learn from",
     "match": "play a match between two players and estimate the difference in Elo",
     "diff": "compare parameter files",
     "report": "write an HTML page about a run",

@@ -134,7 +134,7 @@ CASES = {
     "tune classic good.ds -o out.yaml --loss hinge": "argument --loss: invalid choice: 'hinge'",
     "tune classic good.ds -o out.yaml --no-such-option": "tuner tune: no option --no-such-option; see tuner tune --help",
     "tune classic good.ds": "expected -o OUT, the parameter file to write, or --dry-run",
-    "tune": "the following arguments are required: PARAMS, GAMES; see tuner tune --help",
+    "tune": "the following arguments are required: PARAMS; see tuner tune --help",
     "turn": "tuner: no command 'turn'; did you mean tune? See tuner --help",
     "dataset good.pgn": "dataset: -o names 0 datasets to write, expected 1; see tuner dataset --help",
     "dataset split good.ds -o out.ds": "dataset split: -o names 1 datasets to write, expected 2",

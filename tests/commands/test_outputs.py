@@ -45,6 +45,7 @@ DATASETS = {
 RUNS = {
     "tune": "tune old.yaml games.ttt --prior none -o fresh.yaml --run {out}",
     "selfplay": f"selfplay chess.yaml --games 2 --batch 2 {CHESS} --run {{out}}",
+    "games": f"games chess.yaml --games 2 {CHESS} -o {{out}}",
     "match": "match b.yaml a.yaml --games 2 --depth 1 --plies 6 --random-plies 0 --run {out}",
 }
 TERMS = '''from evalterms.term import Term
@@ -221,9 +222,9 @@ def test_a_run_begins_in_a_new_or_empty_folder_only(here, kind):
     done(*words(command, "new/deep"))
 
 
-@pytest.mark.parametrize("kind", ["selfplay", "match"])
+@pytest.mark.parametrize("kind", ["selfplay", "games", "match"])
 def test_a_folder_in_which_a_run_was_killed_before_it_began_is_taken_again(here, kind):
-    for names in (["lock"], ["lock", "start.yaml" if kind == "selfplay" else "a.yaml", ".config.yaml.77.tmp"]):
+    for names in (["lock"], ["lock", "a.yaml" if kind == "match" else "start.yaml", ".config.yaml.77.tmp"]):
         shutil.rmtree("begun", ignore_errors=True)
         Path("begun").mkdir()
         for name in names:

@@ -27,6 +27,7 @@ USAGE = "PARAMS GAMES [GAMES ...] -o OUT [options]"
 EXAMPLE = """examples:
   tuner tune classic games.pgn.zst -o learned.yaml
   tuner tune classic games.pgn.zst --dry-run
+  tuner tune classic --own-games 6000 -o learned.yaml
   tuner tune my.yaml games/ --method logistic --fixed 'material.pawn.eg' \\
     -o learned.yaml --run run
 """
@@ -34,7 +35,7 @@ EXAMPLE = """examples:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("params", metavar="PARAMS", help="parameter file to start from, or a bundled one: classic, zero, ...")
-    parser.add_argument("games", metavar="GAMES", nargs="+",
+    parser.add_argument("games", metavar="GAMES", nargs="*",
                         help="files of games or labelled positions (also .gz, .bz2, .zst), folders of them, datasets, or - for "
                              "standard input")
     parser.add_argument("-o", "--output", metavar="OUT", help="parameter file to write")
@@ -72,6 +73,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--rounds", type=at_least_one, metavar="N",
                        help="search at most N times, each time with the weights learned so far, until values hardly change "
                             "(default: rootstrap 1, td-leaf 3)")
+    group = parser.add_argument_group("own games")
+    group.add_argument("--own-games", type=at_least_one, metavar="N",
+                       help="play N games as `tuner games` does and learn from them too, or from them alone without GAMES; then "
+                            "play again with the learned weights, while the loss of the results of held-out games falls")
+    group.add_argument("--own-rounds", type=at_least_one, metavar="N", help="at most N such rounds (default: 3)")
     group = parser.add_argument_group("model")
     group.add_argument("--loss", choices=Names("tuner.objectives.table", "OBJECTIVES", "draws"),
                        help="cross-entropy (default) or mean squared error of the expected score; or with draws as a third "
@@ -117,13 +123,15 @@ def run(arguments: argparse.Namespace) -> dict:
             method=arguments.method, depth=arguments.depth, lambda_=arguments.lambda_, workers=min(arguments.workers, 512),
             per_game=arguments.per_game, rounds=arguments.rounds, targets=arguments.targets, teacher=arguments.teacher,
             nodes=arguments.nodes, max_difference=arguments.max_difference,
-            not_linear=arguments.not_linear,
+            not_linear=arguments.not_linear, own_games=arguments.own_games, own_rounds=arguments.own_rounds,
             loss=arguments.loss, learner=arguments.learner, gradient=gradient_named(arguments.gradient),
             learning_rate=arguments.learning_rate,
             iterations=arguments.iterations, batch=arguments.batch, held_out=arguments.held_out,
             prior=arguments.prior, fixed=tuple(arguments.fixed), only=tuple(arguments.only), scale=arguments.scale,
             untapered=arguments.untapered, intercept=not arguments.no_intercept, seed=arguments.seed,
             bootstrap=arguments.bootstrap, device=arguments.device, run=Path(arguments.run) if arguments.run else None)
+    if not arguments.games and arguments.own_games is None:
+        raise InputError("tune: expected GAMES to learn from, or --own-games N; see tuner tune --help")
     if arguments.dry_run:
         with TerminalDisplay() as display:
             result = run.dry_run(arguments.params, arguments.games, options, display)

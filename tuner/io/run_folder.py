@@ -20,9 +20,9 @@ from tuner.io.files import CONFIG, LOCK, read_whole, replace_file, replaced
 from tuner.io.files import HISTORY as HISTORY
 
 BEGINNINGS = re.compile(r"lock|start\.yaml|[ab]\.yaml|\..*\.tmp")  # files that may exist before the settings are written
-KINDS = re.compile(rb"^(match|selfplay|options):", re.MULTILINE)  # sections of CONFIG; `options` is that of tune
-MADE = re.compile(r"lock|games|merged|(results|positions)\.npy|(start|params|config)\.yaml|history\.jsonl|findings\.json|"
-                  r"\..*\.(tmp|old)")  # files of tune
+KINDS = re.compile(rb"^(match|selfplay|games|options):", re.MULTILINE)  # sections of CONFIG; `options` is that of tune
+MADE = re.compile(r"lock|games|merged|(own-games|round)-\d+|(results|positions)\.npy|(start|params|config)\.yaml|"
+                  r"history\.jsonl|findings\.json|\..*\.(tmp|old)")  # files of tune
 LARGEST, DEEPEST = 4 << 20, 12  # limits of settings: bytes, and depth of nesting
 
 

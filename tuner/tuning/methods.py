@@ -39,6 +39,7 @@ SEARCH_DEPTH = 4  # plies
 SCORE_TRUST = 5.0  # centipawns, prior around the starting weights: in matches 0 Elo where 10 lost 60, and no worse held-out loss
 SCORE_LAMBDA = 0.0  # held-out losses do not tell blends apart
 TEACHER_NODES = 5000  # per search
+OWN_ROUNDS = 3  # of playing own games, at most
 SOME = 50_000  # positions to estimate how far values moved
 
 
@@ -107,7 +108,8 @@ def resolved(options: TuneOptions, game: Game | None, parameters: Parameters, so
         device=device, no_gpu=no_gpu, loss=options.loss or "cross-entropy",
         step=STEPS.get(options.gradient) if options.step is None else options.step,
         prior=PRIORS.get(name, options.prior) if options.prior == "auto" and not rows else options.prior,
-        nodes=(options.nodes or TEACHER_NODES) if options.teacher else None)
+        nodes=(options.nodes or TEACHER_NODES) if options.teacher else None,
+        own_rounds=(options.own_rounds or OWN_ROUNDS) if options.own_games else None)
 
 
 def _named_by_targets(options: TuneOptions) -> TuneOptions:
@@ -150,6 +152,8 @@ def _unused(options: TuneOptions, name: str, method: Method, sources: Sequence[s
         yield f"--step {options.step}", options.step is not None, "the gradient is analytic"
     if not rows:
         yield f"--not-linear {options.not_linear}", options.not_linear is not None, "the sources are not rows"
+    yield f"--own-rounds {options.own_rounds}", options.own_rounds is not None and options.own_games is None, \
+        "there are no --own-games to play"
     if rows or all(source != "-" and is_dataset(source) for source in sources):
         chosen = ("rows hold the positions that were chosen" if rows else
                   "the positions of a dataset were chosen when it was built")

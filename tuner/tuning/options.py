@@ -32,6 +32,8 @@ class TuneOptions:
     max_difference: float | None = None  # centipawns between score and static evaluation
     teacher: str | None = None  # an engine whose searches are the scores
     nodes: int | None = None  # of a search of the teacher
+    own_games: int | None = None  # games to play and to learn from, in each round
+    own_rounds: int | None = None  # of them, at most
     not_linear: str | None = None  # a part of another engine's evaluation that its rows do not express
     workers: int = 1
     device: str = "auto"

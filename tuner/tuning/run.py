@@ -8,9 +8,9 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import NamedTuple
 
 from games.record import ReadReport
+from games.streams import InputError
 from tuner import __version__
 from tuner.datasets.dataset import Dataset
 from tuner.datasets.format import is_dataset
@@ -32,24 +32,15 @@ from tuner.io.progress import Display
 from tuner.io.run_folder import new_folder
 from tuner.parameters.parameters import Parameters
 from tuner.parameters.writer import write_parameters
+from tuner.tuning.fitted import FAR, Fitted
 from tuner.tuning.methods import resolved, retarget_of, value_change
 from tuner.tuning.options import TuneOptions
+from tuner.tuning.own_games import learn_from_own_games
 from tuner.tuning.reading import Read, device_of, read_games, read_rows, report_reading
 from tuner.tuning.result import describe, method_line
 from tuner.tuning.start import Start, started
 
 NEXT = ("advice", "compare", "match")  # what a result says of what to do next: nothing about the learned file
-FAR = 0.02  # mean change of values above which leaves and search values are computed again
-
-
-class Fitted(NamedTuple):
-    """The result of all rounds: the last dataset and fit, a summary of the first dataset, and the options, with the width of
-    the prior if the data chose it."""
-
-    read: Read
-    summary: dict
-    result: FitResult
-    options: TuneOptions
 
 
 def tune(start: str, sources: Sequence[str], output: Path, options: TuneOptions, command: str, display: Display) -> dict:
@@ -61,12 +52,20 @@ def tune(start: str, sources: Sequence[str], output: Path, options: TuneOptions,
         require_writable(output, LEARNED, (start, *sources, *options.terms, *filter(None, [options.quiescence])), options.run)
         display.begin("starting")
         begun = started(start, sources, options)
-        read, summary, result, options = _rounds(begun, sources, folder, options, display)
+        rounds = None
+        if options.own_games:
+            given = options
+            rounds = learn_from_own_games(begun, start, sources, folder, given, command, lambda begun, sources, folder: _rounds(
+                begun, sources, folder, given, display), display)
+            sources = rounds.sources
+        read, summary, result, options = rounds.fitted if rounds else _rounds(begun, sources, folder, options, display)
         parameters = begun.parameters
         display.begin("computing losses and errors")
         on_results = results_problems(result, read.results)
         plain = describe(start, output, read.data, options, result, begun.game, on_results, command,
                          read.scored and read.scored.scale)
+        if rounds:
+            plain["own_games"], plain["own_rounds"] = options.own_games, rounds.rounds
         if options.bootstrap:
             display.begin("bootstrapping", options.bootstrap)
             plain["bootstrap"] = checked_errors(result, options.bootstrap, options.seed, display.counting)
@@ -82,6 +81,9 @@ def tune(start: str, sources: Sequence[str], output: Path, options: TuneOptions,
 
 def dry_run(start: str, sources: Sequence[str], options: TuneOptions, display: Display) -> dict:
     """Return what the games identify, as plain data, without searching or fitting."""
+    if options.own_games:
+        raise InputError(f"--own-games {options.own_games}: has no use with --dry-run, which reads games that are there; leave "
+                         "it out")
     with _folder(options.run) as folder:
         display.begin("starting")
         begun = started(start, sources, options)

@@ -1,8 +1,11 @@
 """Chess in matches and with external engines: openings, external engines, and played games as PGN. None of it is compiled."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+
+import numpy as np
 
 from games.chess.client.patterns import PATTERNS
+from games.chess.contest.endings import drawn_ending
 from games.chess.contest.gametext import reason, text
 from games.chess.contest.openings import read
 from games.contest import Contest, Control, Player
@@ -23,5 +26,13 @@ def evaluator(command: str, values: Mapping[str, object], pattern: EvaluationPat
     return UciEvaluator(command, values, pattern)
 
 
+def open_tables(folder: str) -> Callable[[np.ndarray], int | None]:
+    """Open Syzygy tables, see games.chess.contest.tablebase; imports python-chess only when needed."""
+    from games.chess.contest import tablebase
+
+    return tablebase.tablebase(folder)
+
+
 CONTEST = Contest(second_to_move=lambda words: bool(int(words[8]) & 1), reason=reason, text=text, openings=read,
-                  external=external, protocols=("uci", "xboard"), evaluator=evaluator, patterns=PATTERNS)
+                  external=external, protocols=("uci", "xboard"), evaluator=evaluator, patterns=PATTERNS,
+                  drawn_ending=drawn_ending, tablebase=open_tables)

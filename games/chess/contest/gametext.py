@@ -89,10 +89,16 @@ def _words(game: PlayedGame, why: str) -> list[str]:
             words.append(f"{half >> 1}... {name}" if i == 0 else name)
         half += 1
         k = i - game.book
-        comment = "book" if k < 0 else f"{score_text(game.choices[k])}{game.seconds[k]:.3f}s" if game.choices else ""
+        comment = "book" if k < 0 else _thought(game, k) if game.choices else ""
         if comment or i == last:
             words.append("{" + ", ".join(filter(None, (comment, why if i == last else ""))) + "}")
     return words or ["{" + why + "}"]
+
+
+def _thought(game: PlayedGame, k: int) -> str:
+    """Return the score of a choice, and the time it took if that is known."""
+    score = score_text(game.choices[k])
+    return f"{score}{game.seconds[k]:.3f}s" if game.seconds else score.rstrip()
 
 
 def _wrapped(words: list[str], result: str) -> list[str]:

@@ -186,3 +186,20 @@ def test_rows_of_another_program_are_learned_from(tmp_path):
     assert "material.pawn" in mine.compare(learned.evaluation)
     with pytest.raises(tuner.InputError, match="another program counts its terms"):
         learned.evaluation.evaluate("8/8/8/8/8/8/8/8 w - - 0 1")
+
+
+def test_games_are_played_into_a_folder_and_learned_from(tmp_path):
+    changed = tuner.load("material")
+    changed.parameters.weights[:] *= 1.01
+    own = tuner.play_games(tuner.Evaluation(changed.engine, changed.parameters, "mine", None), tmp_path / "own", games=6, depth=1,
+                           plies=80, play_on=0.0, threads=1)
+    assert own.folder == tmp_path / "own" and own.result["games"] == sum(own.result["outcomes"]) == 6
+    assert "tune" not in own.result and str(own).startswith(f"wrote 6 games to {own.folder}") and "tuner tune" not in str(own)
+    assert repr(own) == f"<OwnGames {own.folder}: 6 games>"
+    learned = tuner.tune("material", [], own_games=20, own_rounds=1, only="material.*", per_game=3, depth=1, workers=1)
+    assert learned.result["own_games"] == 20 and any("round 1: 20 games of material" in note for note in learned.notes)
+    for options, said in (({"games": 0}, "games is 0"), ({"noise": -1.0}, "noise is -1.0"),
+                          ({"magic": 1}, "unknown option 'magic'"), ({"resign": (600, 0)}, "the plies of resign is 0"),
+                          ({"depth": None}, "depth and nodes are both null")):
+        with pytest.raises(tuner.InputError, match=said):
+            tuner.play_games("material", tmp_path / "new", **options)

@@ -1,0 +1,54 @@
+"""`tuner tune --own-games` from end to end, on few games."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+import yaml
+
+from tests.commands.support import done, tuner
+from tuner.engine.loading import load_parameters
+
+SMALL = ("--own-games", 40, "--per-game", 5, "--depth", 1, "--only", "material.*", "--workers", 2)
+
+
+def test_own_games_alone_teach_a_file(tmp_path):
+    run = tmp_path / "run"
+    ran = done("tune", "material", *SMALL, "-o", tmp_path / "o.yaml", "--run", run)
+    learned = yaml.safe_load((tmp_path / "o.yaml").read_text())["learned"]
+    assert learned["own_games"] == 40 and learned["own_rounds"] in (1, 2, 3) and learned["method"] == "rootstrap"
+    assert "round 1: 40 games of material against its copies" in ran.err and "rootstrap, lambda 0" in ran.err
+    assert "round 1: values of positions moved by 0." in ran.err
+    assert (load_parameters(tmp_path / "o.yaml").weights != load_parameters("material").weights).any()
+    assert (run / "own-games-1" / "games-00001.pgn.zst").is_file() and (run / "games").is_dir()
+    options = yaml.safe_load((run / "config.yaml").read_text())["options"]
+    assert options["own_games"] == 40 and options["own_rounds"] == 3
+    assert "Traceback" not in done("report", run, "-o", tmp_path / "page.html").err
+    # the games are those of `tuner games`, so that the same file is learned from them
+    if learned["own_rounds"] == 1:
+        done("tune", "material", run / "own-games-1", *SMALL[2:], "-o", tmp_path / "again.yaml")
+        assert (load_parameters(tmp_path / "again.yaml").weights == load_parameters(tmp_path / "o.yaml").weights).all()
+
+
+def test_own_games_are_added_to_others(tmp_path, small_pgn):
+    ran = json.loads(done("tune", "material", small_pgn, *SMALL, "--own-rounds", 1, "-o", tmp_path / "o.yaml", "--json").out)
+    assert [source["file"] for source in ran["data"]] == ["small.pgn", "games-00001.pgn.zst"]
+    assert ran["own_rounds"] == 1 and ran["games"] + ran["held_out_games"] > 250
+
+
+@pytest.mark.parametrize(("arguments", "said"), [
+    ("tune classic -o new.yaml", "tune: expected GAMES to learn from, or --own-games N; see tuner tune --help"),
+    ("tune classic games.pgn -o new.yaml --own-rounds 2", "--own-rounds 2: has no use here, there are no --own-games to play"),
+    ("tune classic --own-games 10 --dry-run", "--own-games 10: has no use with --dry-run"),
+    ("tune tictactoe/classic --own-games 10 -o new.yaml", "tictactoe has no search"),
+    ("tune zero --own-games 10 -o new.yaml", "all weights are 0"),
+    ("tune classic --own-games 10 --method logistic --depth 3 -o new.yaml", "--depth 3: has no use here"),
+    ("tune classic --own-games 10 --min-elo 2000 -o new.yaml", "own games have no Elo"),
+])
+def test_a_mistake_is_one_line(tmp_path, monkeypatch, small_pgn, arguments, said):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "games.pgn").symlink_to(small_pgn)
+    ran = tuner(*arguments.split())
+    assert ran.status == 2 and not (tmp_path / "new.yaml").exists()
+    assert said in ran.err.splitlines()[-1] and ran.err.splitlines()[-1].startswith("tuner"), ran.err

@@ -1,0 +1,1 @@
+"""Games of one's own evaluation to learn from: `tuner games`."""

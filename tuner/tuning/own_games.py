@@ -1,0 +1,115 @@
+"""Rounds of `tuner tune --own-games N`: the weights play games, learn from them, and play again while that helps.
+
+A round helps if the log loss of the results of its held-out games falls, beyond chance. Another one follows while a round helps
+and moves the values of positions, up to --own-rounds; a later round that does not help is undone.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from games.streams import InputError
+from tuner.datagen.run import games_of
+from tuner.datagen.settings import Settings
+from tuner.datasets.format import is_dataset
+from tuner.diagnostics.findings import held_out_results, results_problems
+from tuner.ingest.build import expand
+from tuner.io.progress import Display
+from tuner.tuning.fitted import FAR, Fitted
+from tuner.tuning.methods import OWN_ROUNDS, resolved, value_change
+from tuner.tuning.options import TuneOptions
+from tuner.tuning.start import Start
+
+
+class OwnRounds(NamedTuple):
+    """The result of the last round that is kept, the sources that it learned from, and the number of rounds."""
+
+    fitted: Fitted
+    sources: list[str]
+    rounds: int
+
+
+def learn_from_own_games(begun: Start, start: str, sources: Sequence[str], folder: Path, options: TuneOptions, command: str,
+                         learn: Callable[[Start, list[str], Path], Fitted], display: Display) -> OwnRounds:
+    """Play and learn in rounds; `learn` fits to the sources from a start, with its files in a folder."""
+    require_playable(begun, sources, folder, options)
+    assert options.own_games is not None and begun.engine is not None, "required above"
+    most = options.own_rounds or OWN_ROUNDS
+    kept: OwnRounds | None = None
+    for number in range(1, most + 1):
+        games = folder / f"own-games-{number}"
+        settings = Settings(start=start, games=options.own_games, seed=options.seed + number - 1, terms=options.terms)
+        display.note(f"round {number}: {options.own_games:,} games of " + (
+            f"{start}" if number == 1 else f"the weights of round {number - 1}") + " against its copies")
+        found = games_of(begun.engine, begun.parameters, settings, games, options.workers, command, display)
+        if found.interrupted:
+            raise KeyboardInterrupt
+        for line in found.lines[1:-1]:
+            display.note(line)
+        read_from, place = [*sources, str(games)], folder if number == 1 else folder / f"round-{number}"
+        place.mkdir(exist_ok=True)
+        fitted = learn(begun, read_from, place)
+        moved, change = value_change(fitted.result, begun.parameters), _change(fitted)
+        helped = change is not None and change["high"] is not None and change["high"] < 0
+        display.note(f"round {number}: values of positions moved by {moved:.3f} on average; {_change_text(change)}")
+        if kept is not None and not helped:
+            display.note(f"round {number} is undone: the loss of the results did not fall beyond chance")
+            shutil.rmtree(place)
+            shutil.rmtree(games)
+            return kept
+        if kept is not None:
+            _move_up(place, folder)
+        kept = OwnRounds(fitted, read_from, number)
+        if number < most and not (helped and moved > FAR):
+            display.note("no further round: " + (f"values move by {FAR:g} or less" if helped else
+                                                 "the loss of the results did not fall beyond chance"))
+            break
+        begun = begun._replace(parameters=fitted.result.parameters)
+    assert kept is not None, "there is one round or more"
+    return kept
+
+
+def require_playable(begun: Start, sources: Sequence[str], folder: Path, options: TuneOptions) -> None:
+    """InputError, before any game is played, for options and sources that cannot be used with own games."""
+    if begun.engine is None or begun.game is None:
+        raise InputError(f"--own-games: {sources[0]} holds rows that another program counted, so there is no search to play "
+                         "with; leave it out")
+    if "-" in sources:
+        raise InputError("--own-games: standard input can be read only once, but every round reads the games again; name files")
+    if options.reading.min_elo:
+        raise InputError(f"--min-elo {options.reading.min_elo}: own games have no Elo, so none would be left; leave it out")
+    expand([source for source in sources if not is_dataset(source)], begun.game.suffixes, begun.game.holds_games)
+    # options are checked as if the games were there
+    games = folder / f"own-games{begun.game.suffixes[0]}"
+    games.touch()
+    try:
+        resolved(options, begun.game, begun.parameters, [*sources, str(games)])
+    finally:
+        games.unlink()
+
+
+def _change(fitted: Fitted) -> dict | None:
+    """Return the change of the log loss of the results of held-out games; None without any."""
+    return held_out_results(fitted.result, results_problems(fitted.result, fitted.read.results))
+
+
+def _change_text(change: dict | None) -> str:
+    if change is None:
+        return "no games were held out"
+    interval = f" [{change['low']:+.5f}, {change['high']:+.5f}]" if change["low"] is not None else ""
+    return (f"loss of the results of {change['games']:,} held-out games {change['before']:.5f} -> {change['after']:.5f}, change "
+            f"{change['difference']:+.5f}{interval}")
+
+
+def _move_up(place: Path, folder: Path) -> None:
+    """Replace files and folders of an earlier round by those in `place`, and remove it."""
+    for path in place.iterdir():
+        target = folder / path.name
+        if target.is_dir():
+            shutil.rmtree(target)
+        os.replace(path, target)
+    place.rmdir()
