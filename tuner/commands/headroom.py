@@ -40,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                         help="files of games or labelled positions, folders of them, datasets, rows, or - for standard input")
     parser.add_argument("-o", "--output", metavar="FILE.html", help="write a page of the result")
     parser.add_argument("--add-to", metavar="RUN", help="folder of a `tune` run, whose report will show the result")
-    parser.add_argument("--sample", type=lambda text: count(text, 2000), default=SAMPLE, metavar="N",
+    parser.add_argument("--sample", type=lambda text: count(text, 1000), default=SAMPLE, metavar="N",
                         help=f"measure on at most N positions, of games chosen at random (default: {SAMPLE:,}); each takes up "
                              "to 6 kB of memory")
     parser.add_argument("--held-out", type=share, default=HELD_OUT, metavar="SHARE",

@@ -26,7 +26,7 @@ from tuner.headroom.trees import MISSING, Inputs, available, boosted
 from tuner.io.progress import Display
 
 QUARTERS = 4
-FEWEST = 1000  # positions held out, and learned from
+FEWEST = 200  # positions held out, and learned from
 MOST_SHOWN = 12  # positions
 DIGITS = 6
 
@@ -47,7 +47,12 @@ class Predictions:
 def measured(sample: Sample, start: str, held_out: float, display: Display) -> dict:
     """Return the headroom of the terms of a sample as plain data; `held_out` is the share of the games to measure on."""
     begun = time.process_time()
-    found = predicted(sample, held_out, display)
+    whole = described(sample, start, predicted(sample, held_out, display))
+    return whole | {"cpu_seconds": round(time.process_time() - begun, 1)}
+
+
+def described(sample: Sample, start: str, found: Predictions) -> dict:
+    """Return losses, gains, phases, inputs, positions and sentences as plain data."""
     held, q, mass = found.held, sample.q[found.held], sample.mass[found.held]
     own = np.zeros(len(q)) if sample.options.targets == "results" else entropy(q)
     losses = {name: mass * (cross_entropy(logit[held], q) - own) for name, logit in found.logits.items()}
@@ -70,7 +75,6 @@ def measured(sample: Sample, start: str, held_out: float, display: Display) -> d
     else:
         whole["missing"] = MISSING
     whole["sentences"] = sentences(whole)
-    whole["cpu_seconds"] = round(time.process_time() - begun, 1)
     return whole
 
 

@@ -52,8 +52,8 @@ def require_comparable(files: Sequence[str]) -> None:
 def ranked(files: Sequence[str], sample: Sample, terms: Sequence[str], display: Display) -> dict:
     """Return the files in the order of their excess, as plain data."""
     if sample.read.positions is None:
-        raise InputError("--on: a dataset or rows hold counts of one evaluation, not positions that each file could evaluate; name "
-                         "games or labelled positions")
+        raise InputError("--on: a dataset or rows hold counts of one evaluation, not positions that each file could evaluate; "
+                         "name games or labelled positions")
     positions, q, mass = np.asarray(sample.read.positions)[sample.place], sample.q, sample.mass
     own, found = entropy(q), []
     display.begin("evaluating", len(files))
