@@ -74,6 +74,22 @@ def test_a_sample_has_whole_games_and_at_most_so_many_positions(games, monkeypat
     assert len(counts) == 2  # other games
 
 
+@needs_trees
+@pytest.mark.parametrize("reading", [(), ("--targets", "results")])
+def test_positions_shown_are_those_whose_scores_are_shown(small_pgn, monkeypatch, reading):
+    """Of a sample of the games, by our own searches or by results: each position has the score that the file gives it."""
+    monkeypatch.setattr(trees, "ROUNDS", 1)
+    monkeypatch.setattr(trees, "_best", lambda model, features, *others: (2, model.predict(features)))  # whatever they gain
+    ran = done("headroom", "classic", small_pgn, *(reading or ("--depth", 1)), "--sample", 1500, *SHORT, "--json")
+    found = json.loads(ran.out)
+    lines = found["disagreements"]
+    assert len(lines) > 5 and found["positions"] <= 1500
+    assert found["targets"] == ("results" if reading else "search")
+    positions = np.array([ENGINE.game.position(line["position"]) for line in lines])
+    scores = 1 / (1 + np.exp(-2 * found["scales"]["start"] * ENGINE.evaluate_many(positions, CLASSIC)))
+    assert [line["start"] for line in lines] == pytest.approx(scores.tolist(), abs=1e-4)
+
+
 @pytest.mark.parametrize(("arguments", "wanted"), [
     ("--held-out 0", "--held-out 0: nothing would be left to measure on"),
     ("--sample 10", "argument --sample: '10' is not a whole number of 1000 or more"),

@@ -26,7 +26,7 @@ from tuner.parallel import available_cpus
 USAGE = "PARAMS GAMES [GAMES ...] [options]"
 EXAMPLE = """examples:
   tuner headroom classic games.pgn.zst
-  tuner headroom learned.yaml games.pgn.zst --add-to run && tuner report run
+  tuner headroom learned.yaml games.pgn.zst --add-to run
   tuner headroom classic games.pgn.zst --teacher uci:stockfish --nodes 1000 \\
     -o page.html
 """
@@ -81,16 +81,18 @@ def run(arguments: argparse.Namespace) -> dict:
     from tuner.headroom.measure import measured
     from tuner.headroom.sample import sampled
     from tuner.headroom.tables import lines_of
-    from tuner.io.files import PAGE, replace_file, require_writable
+    from tuner.io.files import PAGE, replace_file, require_other, require_writable
     from tuner.report.headroom import add_headroom, headroom_page, require_tuned
 
     output, run = arguments.output and Path(arguments.output), arguments.add_to and Path(arguments.add_to)
     if arguments.held_out == 0:
         raise InputError("--held-out 0: nothing would be left to measure on; expected a share such as 0.2")
     if output:
+        reads = (arguments.params, *arguments.games, *arguments.terms, arguments.teacher, arguments.quiescence)
+        require_other(output, reads)
         if output.suffix.lower() not in (".html", ".htm"):
             raise InputError(f"{output}: expected the name of an HTML page, such as headroom.html")
-        require_writable(output, PAGE, (arguments.params, *arguments.games, *arguments.terms))
+        require_writable(output, PAGE, reads)
     if run:
         require_tuned(run)
     with tempfile.TemporaryDirectory(prefix="evaltune-") as folder, TerminalDisplay() as display:
