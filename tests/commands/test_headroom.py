@@ -10,8 +10,9 @@ import pytest
 
 from games.record import PositionBatch
 from tests.commands.support import done, tictactoe_file, tuner
+from tests.evalterms.test_curves import DANGER
 from tests.tuner.report.support import tune_run
-from tuner.engine.loading import load_engine
+from tuner.engine.loading import load_engine, load_parameters
 from tuner.headroom import trees
 from tuner.parameters.writer import write_parameters
 from tuner.tuning import score_targets
@@ -177,4 +178,19 @@ def test_files_that_cannot_be_ranked_are_refused(small_pgn, arguments, wanted):
 
 def test_a_dataset_has_no_positions_to_rank_on(small_dataset):
     ran = tuner("rank", "classic", "--on", small_dataset.path)
-    assert ran.status == 2 and "has no scores" in ran.err.splitlines()[-1]
+    assert ran.status == 2 and "small.ds: holds counts of one evaluation, not positions" in ran.err.splitlines()[-1]
+
+
+def test_terms_that_are_not_linear_are_ranked(noisy, small_pgn, tmp_path):
+    """A quadratic term of the user's, with weights and without: without it the file is `classic`, which the teacher is."""
+    (tmp_path / "danger.py").write_text(DANGER)
+    done("params", "classic", "--terms", tmp_path / "danger.py", "--add-missing", "-o", tmp_path / "plain.yaml")
+    plain = load_parameters(tmp_path / "plain.yaml", [tmp_path / "danger.py"])
+    weights = plain.weights.copy()
+    weights[:, -2:] = 40.0
+    write_parameters(tmp_path / "bent.yaml", plain.with_weights(weights))
+    ran = done("rank", tmp_path / "bent.yaml", tmp_path / "plain.yaml", "--terms", tmp_path / "danger.py", "--on", small_pgn,
+               *RANK, "--json")
+    first, second = json.loads(ran.out)["files"]
+    assert first["file"].endswith("plain.yaml") and first["excess"]["value"] == pytest.approx(0, abs=1e-5)
+    assert second["behind"]["low"] > 0

@@ -38,11 +38,13 @@ def run(arguments: argparse.Namespace) -> dict:
     from pathlib import Path
 
     from tuner.commands.display import TerminalDisplay, show_result
-    from tuner.headroom.rank import lines_of, ranked, require_comparable
+    from tuner.headroom.rank import lines_of, ranked, require_comparable, require_positions
     from tuner.headroom.sample import sampled
 
     require_comparable(arguments.params)
-    options = replace(value_options(arguments), targets="scores")
+    require_positions(arguments.on)
+    # positions are evaluated, not counted: terms need not be linear
+    options = replace(value_options(arguments), targets="scores", gradient="central-difference")
     with tempfile.TemporaryDirectory(prefix="evaltune-") as folder, TerminalDisplay() as display:
         sample = sampled(arguments.params[0], arguments.on, options, arguments.sample, Path(folder), display)
         found = ranked(arguments.params, sample, arguments.terms, display)

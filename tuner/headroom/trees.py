@@ -19,9 +19,9 @@ from scipy.special import expit
 
 from tuner.headroom.losses import cross_entropy
 
-ROUNDS, TREES = 3, 40
+ROUNDS, TREES = 4, 40
 RATE, LEAVES, LEAF = 0.1, 31, 100  # learning rate; leaves of a tree; fewest positions of a leaf, each seen from both sides
-MOST_COLUMNS = 200  # counts that trees see: time and memory are proportional to them
+MOST_COLUMNS = 256  # counts that trees see: time and memory are proportional to them
 ASIDE = 8  # one in so many games chooses the number of trees
 LEAST_WEIGHT, LARGEST_RESIDUAL = 0.01, 8.0  # of a position: decided positions would have infinite residuals
 AT_ONCE = 1 << 14  # positions of a prediction
