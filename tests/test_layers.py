@@ -27,6 +27,7 @@ ROOMS = [
     ["tuner.selfplay", "tuner.datagen"],
     ["tuner.report", "tuner.diagnostics"],
     ["tuner.tuning", "tuner.bench"],
+    ["tuner.headroom"],
     ["tuner.commands"],
     ["tuner.api"],
     ["tuner.cli"],

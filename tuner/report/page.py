@@ -19,18 +19,22 @@ TEMPLATES = Path(__file__).parent / "templates"
 
 def render(run: Run) -> tuple[str, list[Section]]:
     """Return the page of a run as HTML, and its sections."""
-    environment = jinja2.Environment(loader=jinja2.FileSystemLoader(TEMPLATES), autoescape=True, trim_blocks=True,
-                                     lstrip_blocks=True)
-    environment.filters |= FILTERS | {"drawing": _Drawings()}
     sections = sections_of(run)
     name = " against ".join(run.matches[0].names) if run.kind == MATCH else run.folder.resolve().name
     command = match_to_play(run)
-    text = environment.get_template("page.html.j2").render(
-        run=run, name=name, verdicts=verdicts_of(run), command=command, added=report_command(run, command) if command else "",
-        tiles=tiles_of(run), sections=sections, version=__version__,
+    return page_of(run, name, sections, verdicts=verdicts_of(run), command=command,
+                   added=report_command(run, command) if command else "", tiles=tiles_of(run)), sections
+
+
+def page_of(run: Run, name: str, sections: list[Section], **more: object) -> str:
+    """Return a page of these sections as HTML; `more` is shown above them."""
+    environment = jinja2.Environment(loader=jinja2.FileSystemLoader(TEMPLATES), autoescape=True, trim_blocks=True,
+                                     lstrip_blocks=True)
+    environment.filters |= FILTERS | {"drawing": _Drawings()}
+    return environment.get_template("page.html.j2").render(
+        run=run, name=name, sections=sections, version=__version__, **more,
         style=Markup((TEMPLATES / "style.css").read_text(encoding="utf-8")),
         script=Markup((TEMPLATES / "page.js").read_text(encoding="utf-8")))
-    return text, sections
 
 
 class _Drawings:

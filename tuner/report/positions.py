@@ -6,9 +6,10 @@ from games.record import Game
 from tuner.report.charts import own_names
 
 
-def shown(game: Game | None, positions: list[dict]) -> list[dict]:
-    """Each position with its picture, or its board as text if the game draws no pictures, or only its text without rules."""
-    return [position | _seen(game, position["position"], f"m{i}") for i, position in enumerate(positions)]
+def shown(game: Game | None, positions: list[dict], prefix: str = "m") -> list[dict]:
+    """Each position with its picture, or its board as text if the game draws no pictures, or only its text without rules. The
+    `prefix` of names in pictures is unique on the page."""
+    return [position | _seen(game, position["position"], f"{prefix}{i}") for i, position in enumerate(positions)]
 
 
 def _seen(game: Game | None, text: str, name: str) -> dict:

@@ -14,6 +14,7 @@ from tuner.parameters.diff import Comparison, compare
 from tuner.parameters.heading import heading_of
 from tuner.parameters.parameters import Parameters, tapered, untapered
 from tuner.report.findings_file import read_findings
+from tuner.report.headroom_file import read_headroom
 from tuner.report.history import read_history
 from tuner.report.matches import Match, read_match
 from tuner.report.schema import COUNT, MAYBE, NUMBER, Each, Needed
@@ -90,7 +91,8 @@ def read_run(folder: Path, match_folders: list[Path]) -> Run:
         raise InputError(f"{path}: start is {str(start)[:40]!r}, expected a parameter file")
     initial, started = _initial(folder, start, learned, terms)
     game = find(learned.game) if learned.game in available() else None
-    return LearningRun(*common, history, read_findings(folder), matches, game, compare((initial, learned)), started)
+    findings = read_findings(folder) | read_headroom(folder)
+    return LearningRun(*common, history, findings, matches, game, compare((initial, learned)), started)
 
 
 def settings_of(folder: Path) -> dict:

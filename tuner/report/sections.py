@@ -6,9 +6,11 @@ from dataclasses import dataclass, replace
 
 import yaml
 
+from games.record import Game
 from tuner.parameters.diff import reach
 from tuner.report import boards, numbers, positions, run_charts
 from tuner.report.formatting import MISSING, known, number, short, signed, together, whole
+from tuner.report.headroom_data import headroom_data
 from tuner.report.matches import Match
 from tuner.report.run import SELFPLAY, TUNE, LearningRun, Run
 from tuner.report.significance import CHANCE, HELD, NOISE, Significance, significance_of, significance_of_selfplay
@@ -51,7 +53,7 @@ def sections_of(run: Run) -> list[Section]:
         found = [_advice(run), _values(run, sure), _elo(run), *matches,
                  _selfplay(run, sure) if run.kind == SELFPLAY else _curves(run), _tables(run, sure), _lists(run, sure),
                  _numbers(run, sure), _calibration(run), _agreement(run), _identifiability(run), _draws(run), _misjudged(run),
-                 _data(run)]
+                 headroom_section(run.findings.get("headroom"), run.game), _data(run)]
     return [section for section in (*found, _repeat(run)) if section is not None]
 
 
@@ -249,6 +251,11 @@ def _misjudged(run: LearningRun) -> Section | None:
     worst, games = found.get("positions") or [], found.get("games") or []
     return Section("misjudged", "Largest errors", "misjudged", {
         "positions": positions.shown(run.game, worst), "games": games}) if worst or games else None
+
+
+def headroom_section(found: dict | None, game: Game | None) -> Section | None:
+    """What is left to gain, as `tuner headroom` measured it."""
+    return Section("headroom", "What is left to gain", "headroom", headroom_data(found, game)) if found else None
 
 
 def _data(run: LearningRun) -> Section | None:

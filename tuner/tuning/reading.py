@@ -54,9 +54,9 @@ def device_of(engine: Engine | None, read: Read, options: TuneOptions) -> Device
 
 def read_games(engine: Engine, sources: Sequence[str], folder: Path, options: TuneOptions, retarget: Retarget | None,
                note: Callable[[str], None], progress: Callable[[ReadReport], None], searched: Searched,
-               start: Parameters) -> Read:
-    """Return the dataset of the sources, with a line about the games read."""
-    again = options.gradient != "analytic"
+               start: Parameters, positions: bool = False) -> Read:
+    """Return the dataset of the sources, with a line about the games read; with its `positions` if they are wanted."""
+    again = positions or options.gradient != "analytic"
     if options.method == "scores" and all(source != "-" and is_dataset(source) for source in sources):
         data, _ = dataset_of(engine, sources, folder, options.reading, None, note, progress)
         return _with_scores(data, sources, folder, options, start)

@@ -1,0 +1,58 @@
+"""The sentences of a measurement are true for its numbers, whatever these are."""
+
+from __future__ import annotations
+
+from tuner.headroom.sentences import interval_text, sentences
+
+
+def interval(value: float, half: float) -> dict:
+    return {"value": value, "low": value - half, "high": value + half}
+
+
+def found(linear: dict, trees: dict | None, targets: str = "scores", **more) -> dict:
+    gains = [{"model": "linear", "on": "start", **linear, "share": interval(0.18, 0.02)}]
+    models = [{"model": "start", **interval(0.05, 0.001)}, {"model": "linear", **interval(0.04, 0.001)}]
+    if trees:
+        gains.append({"model": "trees", "on": "linear", **trees, "share": interval(0.15, 0.01)})
+        models.append({"model": "trees", **interval(0.0348, 0.001)})
+    return {"start": "classic", "targets": targets, "gains": gains, "models": models, "counts": [], "first_stage": "mg", **more}
+
+
+def test_certain_gains_are_named_with_their_share_and_the_next_step():
+    counts = [{"input": "the phase", **interval(0.01, 0.001)}, {"input": "king.zone", **interval(0.005, 0.001)},
+              {"input": "material.queen", **interval(0.002, 0.003)}]
+    first, second, third = sentences(found(interval(0.007, 0.001), interval(0.006, 0.001), counts=counts))
+    assert first == ("Better weights of the same terms gain 0.0070 [0.0060, 0.0080], 18 [16, 20] % of the distance from classic "
+                     "to these values: `tuner tune` learns weights from such values.")
+    assert second == ("Functions of the same counts that are not linear gain another 0.0060 [0.0050, 0.0070], 15 [14, 16] % of "
+                      "the distance from the linear fit to these values; consider terms that combine what the trees use most: "
+                      "king.zone (docs/headroom.md).")
+    assert third.startswith("What neither closes, 0.0348, needs counts that these terms lack, or a search")
+
+
+def test_gains_within_chance_are_not_claimed():
+    first, second, _ = sentences(found(interval(0.001, 0.002), interval(0.001, 0.002)))
+    assert first.startswith("The best linear fit of these terms is not better than classic beyond chance")
+    assert second.startswith("Functions of the same counts that are not linear gain nothing beyond chance here")
+    unknown = {"value": 0.1, "low": None, "high": None}
+    assert "beyond chance" in sentences(found(unknown, unknown))[0]
+
+
+def test_results_have_no_distance_and_nothing_remains_to_be_closed():
+    lines = sentences(found(interval(0.007, 0.001), interval(0.006, 0.001), "results"))
+    assert len(lines) == 2 and "%" not in "".join(lines)
+
+
+def test_the_phase_is_named_only_where_the_gain_is_certain():
+    def phases(half: float) -> list[dict]:
+        return [{"from": low, "to": low + 0.25, "gains": [{"model": "linear", **interval(0.01, 0.001)}, {
+            "model": "trees", **interval(value, half)}]} for low, value in ((0.0, 0.004), (0.25, 0.008), (0.75, 0.001))]
+
+    certain = sentences(found(interval(0.007, 0.001), interval(0.006, 0.001), phases=phases(0.002)))[1]
+    assert "; here most per position where the share of mg is 0.25 to 0.5" in certain
+    assert "share of mg" not in sentences(found(interval(0.007, 0.001), interval(0.006, 0.001), phases=phases(0.02)))[1]
+
+
+def test_an_interval_that_is_not_known_is_left_out():
+    assert interval_text({"value": 0.12345, "low": None, "high": None}) == "0.1235"  # half to even is not at stake
+    assert interval_text(interval(0.5, 0.1), 0, 100) == "50 [40, 60]"

@@ -1,0 +1,53 @@
+"""Rank parameter files by how closely their evaluations agree with values of positions: a yardstick without matches.
+
+The values are searches of an external engine, or recorded scores. Each file gets one slope; its excess is the cross-entropy of
+the values above their own entropy. Take games that no file was learned from. Useful to choose among many files, not instead of a
+match.
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from tuner.commands.headroom import add_value_options, add_workers, value_options
+from tuner.commands.options import add_read_options, add_term_options, count
+
+USAGE = "PARAMS [PARAMS ...] --on GAMES [options]"
+EXAMPLE = """examples:
+  tuner rank *.yaml classic --teacher uci:stockfish --nodes 1000 --on games.pgn
+  tuner rank a.yaml b.yaml --on commented.pgn
+"""
+SAMPLE = 50_000  # positions
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("params", metavar="PARAMS", nargs="+", help="parameter files, or bundled ones")
+    parser.add_argument("--on", metavar="GAMES", action="append", required=True,
+                        help="files of games or labelled positions, or folders of them; may be repeated")
+    parser.add_argument("--sample", type=lambda text: count(text, 100), default=SAMPLE, metavar="N",
+                        help=f"take at most N positions, of games chosen at random (default: {SAMPLE:,})")
+    add_value_options(parser, scores_alone=True)
+    add_term_options(parser)
+    add_read_options(parser)
+    add_workers(parser)
+
+
+def run(arguments: argparse.Namespace) -> dict:
+    import tempfile
+    from dataclasses import replace
+    from pathlib import Path
+
+    from tuner.commands.display import TerminalDisplay, show_result
+    from tuner.headroom.rank import lines_of, ranked, require_comparable, require_positions
+    from tuner.headroom.sample import sampled
+
+    require_comparable(arguments.params)
+    require_positions(arguments.on)
+    # positions are evaluated, not counted: terms need not be linear
+    options = replace(value_options(arguments), targets="scores", gradient="central-difference")
+    with tempfile.TemporaryDirectory(prefix="evaltune-") as folder, TerminalDisplay() as display:
+        sample = sampled(arguments.params[0], arguments.on, options, arguments.sample, Path(folder), display)
+        found = ranked(arguments.params, sample, arguments.terms, display)
+    if not arguments.json:
+        show_result(lines_of(found))
+    return found

@@ -1,0 +1,1 @@
+"""How well evaluations agree with values of positions, and how well their terms could."""

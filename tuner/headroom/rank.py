@@ -1,0 +1,124 @@
+"""A yardstick without matches: how closely parameter files agree with values of positions, each up to one slope.
+
+The excess cross-entropy of a file is that of the values given scale * evaluation, with the scale that suits the file best, above
+the entropy of the values. All files are measured on the same positions, so their differences are known much better than the
+excess of each.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+
+from games.streams import InputError
+from tuner.datasets.format import is_dataset
+from tuner.engine.loading import load_engine, parameter_path
+from tuner.headroom.losses import cross_entropy, entropy, fitted_scale
+from tuner.headroom.resampling import Sums, plain
+from tuner.headroom.sample import Sample
+from tuner.headroom.sentences import interval_text
+from tuner.io.progress import Display
+from tuner.parameters.heading import heading_of
+from tuner.rows.formats import holds_rows
+
+# Spearman's, of excess and Elo against `classic` at depth 4; docs/headroom.md says how they were measured
+CORRELATIONS = "0.80 over 17 files and 0.89 over 7 others"
+TEACHER_METHODS = ("scores",)
+
+
+class Ranked(NamedTuple):
+    """A parameter file: its scale, and the losses (n,) of the positions, each counted as often as it counts."""
+
+    name: str
+    scale: float
+    loss: np.ndarray
+    learned: dict
+
+
+def require_comparable(files: Sequence[str]) -> None:
+    """InputError for files of different games, for one named twice, and for files whose terms another program counts."""
+    for i, name in enumerate(files):
+        if name in files[:i]:
+            raise InputError(f"{name}: named twice; leave one out")
+    headings = [heading_of(parameter_path(name)) for name in files]
+    for name, heading in zip(files, headings, strict=True):
+        if heading.of_rows:
+            raise InputError(f"{name}: another program counts its terms, so positions cannot be evaluated here")
+        if heading.game != headings[0].game:
+            raise InputError(f"{name} is for {heading.game}, but {files[0]} is for {headings[0].game}")
+
+
+def require_positions(sources: Sequence[str]) -> None:
+    """InputError for datasets and rows, which hold the counts of one evaluation."""
+    for source in sources:
+        if source != "-" and (is_dataset(source) or holds_rows(source)):
+            raise InputError(f"{source}: holds counts of one evaluation, not positions that each file could evaluate; name games "
+                             "or labelled positions")
+
+
+def ranked(files: Sequence[str], sample: Sample, terms: Sequence[str], display: Display) -> dict:
+    """Return the files in the order of their excess, as plain data."""
+    positions, q, mass = np.asarray(sample.read.positions)[sample.place], sample.q, sample.mass
+    own, found = entropy(q), []
+    display.begin("evaluating", len(files))
+    for done, name in enumerate(files, 1):
+        engine, parameters = load_engine(name, terms)
+        evaluation = engine.evaluate_many(positions, parameters, sample.options.workers)
+        scale = fitted_scale(evaluation, q, mass)
+        loss = mass * (cross_entropy(2 * scale * evaluation, q) - own)
+        found.append(Ranked(name, scale, loss, parameters.learned if isinstance(parameters.learned, dict) else {}))
+        display.counting(done)
+    found.sort(key=lambda one: float(one.loss.sum()))
+    sums = Sums(sample.opening, {str(i): one.loss for i, one in enumerate(found)} | {"mass": mass}, sample.options.seed)
+    lines = [{"file": one.name, "excess": plain(sums.interval(partial(_mean, str(i)))), "scale": round(one.scale, 8),
+              "behind": plain(sums.interval(partial(_behind, str(i)))) if i else None} for i, one in enumerate(found)]
+    return {"values": sample.values, "positions": len(q), "games": len(sample.games),
+            "entropy": round(float(mass @ own / mass.sum()), 6), "files": lines, "sentences": _sentences(found, lines, sample)}
+
+
+def _mean(name: str, sums: dict) -> np.ndarray:
+    return sums[name] / sums["mass"]
+
+
+def _behind(name: str, sums: dict) -> np.ndarray:
+    return (sums[name] - sums["0"]) / sums["mass"]
+
+
+def _sentences(found: list[Ranked], lines: list[dict], sample: Sample) -> list[str]:
+    """Return what the ranking does and does not say about these files."""
+    said = []
+    sources = {source["sha256"] for source in sample.data.manifest["sources"]} - {"-"}
+    same = [one.name for one in found if sources & {source.get("sha256") for source in one.learned.get("data") or []
+                                                    if isinstance(source, dict)}]
+    if same:
+        said.append(f"learned from these same games, so ranked too high: {', '.join(same)}")
+    taught = [one.name for one in found if one.learned.get("method") in TEACHER_METHODS]
+    if taught:
+        said.append(f"fitted to scores of searches, so ranked too high: {', '.join(taught)}")
+    flat = [one.name for one in found if one.scale == 0]
+    if flat:
+        said.append(f"evaluations that do not rise with the values (slope 0): {', '.join(flat)}")
+    near = [line["file"] for line in lines[1:] if line["behind"]["low"] is None or line["behind"]["low"] <= 0]
+    if near:
+        said.append(f"not behind {lines[0]['file']} beyond chance: {', '.join(near)}")
+    said.append("useful to choose among many files, not instead of a match: the rank correlation of this measure with Elo was "
+                f"{CORRELATIONS}; files that were fitted to such values rank too high")
+    if len(lines) > 1:
+        said.append(f"next: {shlex.join(['tuner', 'match', *(line['file'] for line in lines[:2])])}")
+    return said
+
+
+def lines_of(found: dict) -> list[str]:
+    """Return a ranking as lines of text for a terminal."""
+    files = found["files"]
+    width = max(len("file"), *(len(line["file"]) for line in files)) + 2
+    lines = [f"excess cross-entropy of {found['positions']:,} positions of {found['games']:,} games; values: {found['values']}",
+             f"  {'file':<{width}}{'excess':<26}{'behind the first':<28}scale"]
+    for line in files:
+        behind = interval_text(line["behind"], 5) if line["behind"] else ""
+        lines.append(f"  {line['file']:<{width}}{interval_text(line['excess']):<26}{behind:<28}{line['scale']:.5f}")
+    return lines + found["sentences"]

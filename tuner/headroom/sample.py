@@ -1,0 +1,159 @@
+"""Positions with values to agree with: read as `tuner tune` reads them, at most so many, and the positions themselves kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from games.record import Game, PositionBatch, ReadOptions, ReadReport
+from tuner.datasets.dataset import Dataset
+from tuner.datasets.format import is_dataset
+from tuner.datasets.ranges import whole_games
+from tuner.engine.engine import Engine
+from tuner.engine.loading import quiescence_of
+from tuner.ingest.build import count_positions
+from tuner.io.progress import Display
+from tuner.tuning.methods import resolved, retarget_of
+from tuner.tuning.options import TuneOptions
+from tuner.tuning.reading import Read, read_games, read_rows
+from tuner.tuning.start import Start, started
+
+PER_GAME = 16  # positions: more of one game say little more
+FRACTION = float(1 << 32)
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Games of a dataset (g,), ascending, whose positions in order are the sample (n,). `read.data` has the values as outcomes;
+    `options` are resolved."""
+
+    begun: Start
+    options: TuneOptions
+    read: Read
+    games: np.ndarray
+
+    @property
+    def data(self) -> Dataset:
+        return self.read.data
+
+    @cached_property
+    def place(self) -> np.ndarray:
+        """Indices (n,) of its positions in the dataset."""
+        ranges = whole_games(self.data, self.games)
+        return np.concatenate([np.zeros(0, np.int64), *(np.arange(low, high) for low, high in ranges.tolist())])
+
+    @cached_property
+    def game(self) -> np.ndarray:
+        """The index (n,) of the game of each position."""
+        return np.repeat(self.games, np.diff(self.data.first)[self.games])
+
+    @property
+    def opening(self) -> np.ndarray:
+        """The opening (n,) of the game of each position."""
+        return self.data.opening[self.game]
+
+    @cached_property
+    def q(self) -> np.ndarray:
+        """The values (n,), expected scores of the first player from 0 to 1."""
+        return (1 + self.data.outcome[self.place].astype(np.float64)) / 2
+
+    @cached_property
+    def mass(self) -> np.ndarray:
+        """How many times each position (n,) counts."""
+        return self.data.weight[self.place].astype(np.float64)
+
+    @cached_property
+    def share(self) -> np.ndarray:
+        """The share (n,) of the first stage."""
+        return self.data.shares(len(self.data.manifest["stages"]), scaled=False)[0][self.data.phase[self.place]]
+
+    @property
+    def values(self) -> str:
+        """Where its values come from."""
+        options = self.options
+        if options.targets == "results":
+            return "results of the games"
+        if options.targets == "search":
+            return f"our own searches, depth {options.depth}"
+        source = f"searches of {options.teacher}, {options.nodes:,} nodes" if options.teacher else "recorded scores"
+        return source + (f", blended with the results (lambda {options.lambda_:g})" if options.lambda_ else "")
+
+    def counts(self) -> Any:
+        """Return the counts (n, columns) as a SciPy CSR array."""
+        return self.data.matrix()[self.place]
+
+    def texts(self, some: np.ndarray) -> list[str]:
+        """Return the texts of some of its positions (indices), "" where they are not known."""
+        if self.read.positions is None or self.begun.game is None:
+            return self.data.texts(self.place[some])
+        return self.begun.game.texts(np.asarray(self.read.positions[self.place[some]]))
+
+
+def sampled(params: str, sources: Sequence[str], options: TuneOptions, most: int, folder: Path, display: Display) -> Sample:
+    """Read at most about `most` positions of random games, with values; files go to `folder`."""
+    display.begin("starting")
+    begun = started(params, sources, options)
+    engine, game, parameters = begun
+    games_alone = engine is not None and not any(source != "-" and is_dataset(source) for source in sources)
+    if games_alone and options.per_game is None and not options.reading.per_game:
+        options = replace(options, per_game=PER_GAME, reading=replace(options.reading, per_game=PER_GAME))
+    options = resolved(replace(options, device="cpu"), game, parameters, sources, engine is None)
+    display.begin("reading")
+    if engine is None:
+        read = read_rows(sources, folder, options, display.note, parameters)
+    else:
+        note: Callable[[str], None] = display.note
+        if games_alone:
+            total = count_positions(engine, sources, options.reading, quiescence_of(engine, options.quiescence or ""), note,
+                                    display.reading)
+            if total is not None:
+                note = _nothing  # notes were shown while the positions were counted
+                engine = thinned(engine, most / max(total, 1), options.seed)
+                if options.depth is not None or options.teacher is not None:
+                    display.begin("searching", min(total, most))
+        searches = options.depth is not None or options.teacher is not None
+        read = read_games(engine, sources, folder, options, retarget_of(engine, parameters, options, display.searched), note,
+                          _nothing if searches else display.reading, display.searched, parameters, positions=games_alone)
+    found = Sample(begun, options, read, _games(read.data, most, options.seed))
+    for line in filter(None, (read.line, *(read.scored.lines if read.scored else ()))):
+        display.note(line)
+    display.note(f"{len(found.place):,} positions of {len(found.games):,} games; values: {found.values}")
+    return found
+
+
+def thinned(engine: Engine, share: float, seed: int) -> Engine:
+    """Return the same engine, whose game reads about this share of the games; which ones depends on each game alone."""
+    if share >= 1:
+        return engine
+    game: Game = engine.game
+
+    def read(source: str, options: ReadOptions, report: ReadReport, note: Callable[[str], None]) -> Iterator[PositionBatch]:
+        for batch in game.read(source, options, report, note):
+            sizes = np.diff(batch.first, append=len(batch.positions))
+            yield batch.only(np.repeat(_fraction(batch.identities, seed) < share, sizes))
+
+    return replace(engine, game=replace(game, read=read))
+
+
+def _fraction(identities: np.ndarray, seed: int) -> np.ndarray:
+    """Return a number in [0, 1) for each identity (g,), as if drawn at random."""
+    with np.errstate(over="ignore"):
+        mixed = (identities ^ np.uint64(seed * 0xD6E8FEB86659FD93 & 0xFFFFFFFFFFFFFFFF)) * np.uint64(0xFF51AFD7ED558CCD)
+        mixed = (mixed ^ (mixed >> np.uint64(33))) * np.uint64(0xC4CEB9FE1A85EC53)
+    return (mixed >> np.uint64(32)).astype(np.float64) / FRACTION
+
+
+def _games(data: Dataset, most: int, seed: int) -> np.ndarray:
+    """Return random games (g,), ascending, with at most so many positions, but two games at least."""
+    order = np.random.default_rng([seed, data.games]).permutation(data.games)
+    last = np.searchsorted(np.cumsum(np.diff(data.first)[order]), most, side="right")
+    return np.sort(order[:max(int(last), 2)])
+
+
+def _nothing(found: object) -> None:
+    """Ignore a note or a report."""

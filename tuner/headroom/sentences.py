@@ -1,0 +1,70 @@
+"""What a measurement of headroom means, in sentences that are true for its data, and the next step."""
+
+from __future__ import annotations
+
+SOME = 3  # names in a sentence
+
+
+def sentences(found: dict) -> list[str]:
+    """Return sentences about the plain data of `tuner.headroom.measure.measured`."""
+    gains = {gain["model"]: gain for gain in found["gains"]}
+    lines = [_linear(found, gains["linear"])]
+    if "trees" in gains:
+        lines.append(_trees(found, gains["trees"]))
+        if found["targets"] != "results":
+            left = next(line for line in found["models"] if line["model"] == "trees")
+            lines.append(f"What neither closes, {left['value']:.4f}, needs counts that these terms lack, or a search; or more "
+                         "positions to learn from.")
+    return lines
+
+
+def certain(gain: dict) -> bool:
+    """Return whether the 95 % interval of a gain is above zero."""
+    return gain["low"] is not None and gain["low"] > 0
+
+
+def interval_text(found: dict, digits: int = 4, factor: float = 1.0) -> str:
+    """Format a number and its interval, if it has one."""
+    text = f"{factor * found['value']:.{digits}f}"
+    if found["low"] is None:
+        return text
+    return f"{text} [{factor * found['low']:.{digits}f}, {factor * found['high']:.{digits}f}]"
+
+
+def _linear(found: dict, gain: dict) -> str:
+    if certain(gain):
+        return (f"Better weights of the same terms gain {_amount(found, gain, found['start'])}: `tuner tune` learns weights "
+                "from such values.")
+    return (f"The best linear fit of these terms is not better than {found['start']} beyond chance: more positions would let it "
+            "learn weights more closely, if there is something to learn.")
+
+
+def _trees(found: dict, gain: dict) -> str:
+    if not certain(gain):
+        return ("Functions of the same counts that are not linear gain nothing beyond chance here: more positions would find "
+                "smaller gains; otherwise the next step is terms that count something new.")
+    text = f"Functions of the same counts that are not linear gain another {_amount(found, gain, 'the linear fit')}"
+    most = _most(found.get("phases") or [])
+    if most:
+        text += f"; here most per position where the share of {found['first_stage']} is {most['from']:g} to {most['to']:g}"
+    names = [line["input"] for line in found["counts"] if "." in line["input"] and certain(line)][:SOME]
+    if names:
+        text += f"; consider terms that combine what the trees use most: {', '.join(names)}"
+    return text + " (docs/headroom.md)."
+
+
+def _amount(found: dict, gain: dict, before: str) -> str:
+    """A gain; for targets whose own entropy is known also its share of the distance to them."""
+    text = interval_text(gain)
+    if found["targets"] == "results" or gain["share"]["value"] is None:
+        return text
+    return f"{text}, {interval_text(gain['share'], 0, 100)} % of the distance from {before} to these values"
+
+
+def _most(phases: list[dict]) -> dict | None:
+    """Return the phases in which trees gain most a position, if that is certain there."""
+    known = [(line, line["gains"][-1]) for line in phases if line["gains"][-1]["model"] == "trees"]
+    if len(known) < 2:
+        return None
+    line, gain = max(known, key=lambda pair: pair[1]["value"])
+    return line if certain(gain) else None

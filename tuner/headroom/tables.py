@@ -1,0 +1,43 @@
+"""A measurement of headroom as lines of text for a terminal."""
+
+from __future__ import annotations
+
+from tuner.headroom.sentences import interval_text
+
+NAMES = {"linear": "best linear fit", "trees": "trees on the same counts"}
+SHOWN = 10  # inputs of the trees
+POSITIONS = 5
+
+
+def lines_of(found: dict) -> list[str]:
+    """Return the tables and sentences of a measurement."""
+    names = NAMES | {"start": found["start"]}
+    width = max(map(len, names.values())) + 2
+    gains = {gain["model"]: gain for gain in found["gains"]}
+    lines = [f"{found['loss']} of {found['held_out_positions']:,} held-out positions ({found['held_out_games']:,} games); "
+             f"values: {found['values']}"]
+    for line in found["models"]:
+        gain = gains.get(line["model"])
+        lines.append(f"  {names[line['model']]:<{width}}{interval_text(line)}"
+                     + (f"   gain {interval_text(gain)}" if gain else ""))
+    if found.get("phases"):
+        short = [name for name in ("start", "linear", "trees") if name in found["phases"][0]]
+        lines.append(f"by the share of the first stage, {found['first_stage']}:")
+        lines.append(f"  {'share':<12}{'positions':>10}" + "".join(f"{'file' if name == 'start' else name:>9}" for name in short)
+                     + f"   gain of {'trees' if 'trees' in short else 'linear'}")
+        for line in found["phases"]:
+            lines.append(f"  {line['from']:.2f}-{line['to']:.2f}   {line['positions']:>10,}"
+                         + "".join(f"{line[name]:>9.4f}" for name in short) + f"   {interval_text(line['gains'][-1])}")
+    if found.get("counts"):
+        lines.append("what the trees use: rise of the loss if it is shuffled")
+        wide = max(len(line["input"]) for line in found["counts"][:SHOWN]) + 2
+        lines += [f"  {line['input']:<{wide}}{interval_text(line, 5)}" for line in found["counts"][:SHOWN]]
+    if found.get("disagreements"):
+        lines.append("where trees and linear fit differ most (expected score of the first player: value, file, linear, trees):")
+        lines += [f"  {line['value']:.2f}  {line['start']:.2f}  {line['linear']:.2f}  {line['trees']:.2f}  {line['position']}"
+                  for line in found["disagreements"][:POSITIONS]]
+    if "missing" in found:
+        lines.append(found["missing"])
+    lines += found["sentences"]
+    lines.append(f"{found['cpu_seconds']:,.0f} CPU seconds after reading")
+    return lines

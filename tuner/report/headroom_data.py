@@ -1,0 +1,41 @@
+"""A measurement of headroom as its template shows it."""
+
+from __future__ import annotations
+
+from games.record import Game
+from tuner.report import positions
+from tuner.report.charts import Chart, points_chart
+from tuner.report.formatting import known, number, together
+
+NAMES = {"linear": "best linear fit", "trees": "trees on the same counts"}
+MOST = 10  # inputs in a chart
+
+
+def headroom_data(found: dict, game: Game | None) -> dict:
+    """Return the data of the section; `found` has passed the schema of `tuner.report.headroom_file`."""
+    gains = {gain["model"]: gain for gain in found["gains"]}
+    models = [{"name": NAMES.get(line["model"], found["start"]), "loss": with_interval(line),
+               "gain": with_interval(gains[line["model"]]) if line["model"] in gains else ""} for line in found["models"]]
+    phases = [{**line, "gain": with_interval(line["gains"][-1])} for line in found.get("phases") or [] if line["gains"]]
+    chart = _chart(found.get("counts") or [])
+    return {"found": found, "models": models, "phases": phases, "charts": [chart] if chart else [],
+            "positions": positions.shown(game, found.get("disagreements") or [], "h"),
+            "trees": any(line["model"] == "trees" for line in found["models"])}
+
+
+def with_interval(found: dict, digits: int = 4) -> str:
+    """A number with its interval, if it has one."""
+    text = number(found["value"], digits)
+    if known(found.get("low")) and known(found.get("high")):
+        text += " " + together(f"[{number(found['low'], digits)}, {number(found['high'], digits)}]")
+    return text
+
+
+def _chart(counts: list[dict]) -> Chart | None:
+    lines = [line for line in counts if known(line.get("low")) and known(line.get("high"))][:MOST]
+    if not lines:
+        return None
+    values, low, high = ([1000 * line[key] for line in lines] for key in ("value", "low", "high"))
+    return points_chart("What the trees use", "rise of the loss if shuffled, thousandths", [line["input"] for line in lines],
+                        values, low, high, "Each input of the trees with the rise of the held-out loss if it is shuffled.",
+                        level=0.0)
