@@ -95,9 +95,13 @@ def test_labelled_positions_have_no_clusters_to_speak_of(small_dataset, small_pg
 def test_few_games_and_many_weights_are_expected_to_lose(small_dataset, tmp_path):
     ran = done("tune", "classic", small_dataset.path, "-o", tmp_path / "o.yaml", "--prior", 100)
     note = yaml.safe_load((tmp_path / "o.yaml").read_text())["learned"]
-    assert note["evaluation_noise"] > 20 and f"moves evaluations by {note['evaluation_noise']:.0f} centipawns" in ran.out
+    noise = note["noise"]
+    assert noise["elo"] > 25 and f"moves evaluations by {noise['evaluations']:.0f} centipawns" in ran.out
+    assert f"which costs about {noise['elo']:.0f} [{noise['low']:.0f}, {noise['high']:.0f}] Elo at depth 4" in ran.out
+    assert noise["low"] < noise["elo"] < noise["high"] and noise["differences"] < noise["evaluations"]
     held = done("tune", "classic", small_dataset.path, "-o", tmp_path / "o.yaml", "--prior", 1)
-    assert yaml.safe_load((tmp_path / "o.yaml").read_text())["learned"]["evaluation_noise"] < 20
+    assert yaml.safe_load((tmp_path / "o.yaml").read_text())["learned"]["noise"]["elo"] < 1
+    assert "which costs less than 1 Elo at depth 4" in held.out
     assert "expect to lose" not in held.out
 
 
