@@ -30,7 +30,7 @@ class Price(NamedTuple):
 
 
 PRICED_DEPTH = 4  # plies, of the matches
-PRICE = Price(0.21, 0.17, 0.25)
+PRICE = Price(0.21, 0.18, 0.24)
 
 
 class Noise(NamedTuple):
