@@ -23,6 +23,7 @@ from games.streams import InputError
 from tuner.fit.noise import PRICE, deviation, neighbours
 from tuner.fit.problem import Problem
 from tuner.fit.standard_errors import Uncertainty
+from tuner.parameters.parameters import Parameters
 
 PLAY = "play"  # a prior
 USEFUL = 0.25  # least useful share, of changes to a good evaluation: measured by matches, see docs/what-the-numbers-mean.md
@@ -37,17 +38,15 @@ class PlayStep(NamedTuple):
     cost: float
 
 
-def play_step(problem: Problem, weights: np.ndarray, found: Uncertainty) -> PlayStep:
-    """Return the share of the way from the starting weights to the optimum `weights` that maximises gain - cost."""
+def play_step(problem: Problem, weights: np.ndarray, found: Uncertainty, part: np.ndarray) -> PlayStep:
+    """Return the share of the way from the starting weights to the optimum `weights` that maximises gain - cost, if the weights
+    of `part` (stages, columns + 1 or 2, bool) go it."""
     pairs = neighbours(problem)
     if pairs is None:
         raise InputError("--prior play: needs games of which several positions are learned from, to compare neighbouring ones; "
                          "use --prior auto")
-    differences = pairs[1] - pairs[0]
-    columns = problem.data.columns
-    change = np.zeros(weights.shape)
-    change[:, :columns] = (weights - problem.start)[:, :columns]
-    return best_step(float(((differences @ change.ravel())**2).mean()),
+    differences = (pairs[1] - pairs[0]) * part.ravel()
+    return best_step(float(((differences @ (weights - problem.start).ravel())**2).mean()),
                      deviation(differences[:, found.coordinates], found.noise)**2)
 
 
@@ -61,11 +60,18 @@ def best_step(moved: float, noise: float) -> PlayStep:
     return PlayStep(share, PRICE.elo * (2 * useful * share - share**2) * taught, PRICE.elo * share**2 * noise)
 
 
-def shortened(problem: Problem, weights: np.ndarray, found: Uncertainty, share: float) -> tuple[np.ndarray, Uncertainty]:
-    """Return weights that go a share of the way from the start, within the bounds, and their errors. The intercept and the
-    width of a draw are no part of the evaluation: they go all the way."""
-    factors = np.ones(weights.shape)
-    factors[:, :problem.data.columns] = share
+def stepping(parameters: Parameters, shape: tuple[int, ...]) -> np.ndarray:
+    """Return which weights (stages, columns + 1 or 2) go a share of the way. Those with a prior of their own in the file go all
+    of it, as do the intercept and the width of a draw, which are no part of the evaluation."""
+    part = np.zeros(shape, np.bool_)
+    part[:, :parameters.weights.shape[1]] = ~parameters.mask(tuple(name for name, _ in parameters.prior))
+    return part
+
+
+def shortened(problem: Problem, weights: np.ndarray, found: Uncertainty, part: np.ndarray,
+              share: float) -> tuple[np.ndarray, Uncertainty]:
+    """Return weights of which those of `part` go a share of the way from the start, within the bounds, and their errors."""
+    factors = np.where(part, share, 1.0)
     moved = np.clip(problem.start + factors * (weights - problem.start), problem.low, problem.high)
     moved = np.where(problem.free, moved, weights)
     flat = factors.ravel()[found.coordinates]

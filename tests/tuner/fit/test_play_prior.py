@@ -84,6 +84,15 @@ def test_constants_and_bounds_are_kept(games):
     assert (result.parameters.weights[:, 1] <= high).all()
 
 
+def test_priors_of_the_file_are_followed_all_the_way(games):
+    sample, _, start = games
+    name = sample.layout.places[0].path
+    parameters = parameters_of(sample, start, prior=((name, (70.0, 0.01)),))
+    result = fit(sample.data, parameters, FitOptions(prior="play", held_out=0.0))
+    np.testing.assert_allclose(result.parameters.weights[:, 0], 70.0, atol=0.1)
+    assert 0 < result.share < 1
+
+
 def test_a_poor_start_is_left_behind(games):
     sample, truth, start = games
     steps = [fit(sample.data, parameters_of(sample, weights), FitOptions(prior="play", held_out=0.0)).share
