@@ -19,6 +19,7 @@ from tuner.fit.standard_errors import Uncertainty
 SAMPLE = 4000  # pairs of neighbouring positions
 SEED = 1
 FEWEST = 100  # pairs from which a variance is estimated
+FEWEST_DRAWN = 40  # of about 70 quiet positions of a game: fewer do not follow each other closely
 
 
 class Price(NamedTuple):
@@ -35,7 +36,7 @@ PRICE = Price(0.21, 0.18, 0.24)
 
 class Noise(NamedTuple):
     """Standard deviations in centipawns that sampling noise gives evaluations, and differences between neighbouring positions of
-    a game; None if hardly any game has two positions."""
+    a game; None if hardly any game has two positions, or if few of each game were drawn at random: those are far apart."""
 
     evaluations: float
     differences: float | None
@@ -55,7 +56,8 @@ def noise_of(found: Uncertainty, problem: Problem) -> Noise | None:
     if not len(places):
         return None
     here = coefficients(problem, places)[:, found.coordinates]
-    pairs = neighbours(problem)
+    drawn = problem.data.manifest.get("options", {}).get("per_game", 0)
+    pairs = None if 0 < drawn < FEWEST_DRAWN else neighbours(problem)
     return Noise(deviation(here - here.mean(axis=0), found.noise),
                  None if pairs is None else deviation((pairs[1] - pairs[0])[:, found.coordinates], found.noise))
 

@@ -87,6 +87,15 @@ def test_games_of_one_position_have_no_neighbours(tmp_path):
     assert result.evaluations > 0 and result.differences is None and result.elo is None
 
 
+def test_positions_drawn_from_games_are_no_neighbours_unless_there_are_many(tmp_path):
+    sample, _ = random_sample(tmp_path / "data", seed=3, games=150, columns=6)
+    problem = problem_of(sample, 1)
+    _, _, _, found = fitted(problem)
+    for drawn, known in ((0, True), (4, False), (39, False), (50, True)):
+        again = replace(problem, data=replace(sample.data, manifest={**sample.data.manifest, "options": {"per_game": drawn}}))
+        assert (noise_of(found, again).differences is not None) == known
+
+
 def test_fits_to_resampled_games_differ_by_this_noise(tmp_path):
     """Bootstrap of games: evaluations of refits, by their own variance."""
     sample, _ = random_sample(tmp_path / "data", seed=6, games=300, columns=4)
@@ -95,7 +104,7 @@ def test_fits_to_resampled_games_differ_by_this_noise(tmp_path):
     random, here, there, both = np.random.default_rng(1), *dense(sample, 1)
     lengths = np.diff(sample.data.first)
     refits = []
-    for _ in range(80):
+    for _ in range(60):
         times = np.bincount(random.integers(0, 300, 300), minlength=300)
         again = replace(problem, data=replace(sample.data, weight=times.repeat(lengths).astype(np.float32)))
         refits.append(newton(again, LearnerOptions(), Record(), weights, matrix).ravel())
@@ -110,7 +119,7 @@ def test_fits_to_resampled_games_differ_by_this_noise(tmp_path):
 
 def test_fits_to_independent_games_differ_by_this_noise():
     """Many simulations of new games from the same truth."""
-    results = [simulated("cross-entropy", seed) for seed in range(80)]
+    results = [simulated("cross-entropy", seed) for seed in range(60)]
     spread = np.cov(np.array([result.weights[0, :3] for result in results]), rowvar=False)
     predicted, true = [], []
     for result in results:

@@ -36,6 +36,11 @@ def test_passes_multiply_evaluations_by_slopes(tmp_path, stages):
     np.testing.assert_allclose(gradient.ravel(), 2 * SCALE * design.T @ (p - q) / len(p), rtol=1e-8, atol=1e-12)
     matrix = 4 * SCALE**2 * design.T @ (design * (p * (1 - p))[:, None]) / len(p)
     np.testing.assert_allclose(problem.gauss_newton(weights), matrix, rtol=1e-8, atol=1e-14)
+    scores = 2 * SCALE * (p - q)[:, None] * design
+    sums = np.array([scores[sample.group == game].sum(axis=0) for game in np.unique(sample.group)])
+    products, games = problem.device.score_products(problem.model, weights, np.arange(weights.size))
+    assert games == 60
+    np.testing.assert_allclose(products, sums.T @ sums, rtol=1e-7, atol=1e-9)
 
 
 def test_slopes_are_those_of_one_regression_for_each_phase(tmp_path):
@@ -59,7 +64,7 @@ def test_weights_are_not_bent_by_phases_in_which_results_follow_less(tmp_path):
     bent, _ = learn(problem)
     straight, _ = learn(with_slopes(problem, fit_slopes(problem, SCALE)))
     np.testing.assert_allclose(straight[:, :4], weights[:, :4], rtol=0.1)
-    bending = np.abs(bent / weights)[:, :4]
+    bending = np.abs(bent[:, :4] / weights[:, :4])
     assert (bending[0] > 1.5).all() and (bending[1] < 0.7).all()
 
 
