@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from games.record import ReadOptions, ReadReport
-from tests.commands.support import done, tictactoe_file
+from tests.commands.support import done, tictactoe_file, tuner
 from tuner.datasets.reader import open_dataset
 from tuner.datasets.split import split_games
 from tuner.engine.loading import load_engine, load_parameters
@@ -95,10 +95,50 @@ def test_labelled_positions_have_no_clusters_to_speak_of(small_dataset, small_pg
 def test_few_games_and_many_weights_are_expected_to_lose(small_dataset, tmp_path):
     ran = done("tune", "classic", small_dataset.path, "-o", tmp_path / "o.yaml", "--prior", 100)
     note = yaml.safe_load((tmp_path / "o.yaml").read_text())["learned"]
-    assert note["evaluation_noise"] > 20 and f"moves evaluations by {note['evaluation_noise']:.0f} centipawns" in ran.out
+    noise = note["noise"]
+    assert noise["elo"] > 25 and f"moves evaluations by {noise['evaluations']:.0f} centipawns" in ran.out
+    assert f"which costs about {noise['elo']:.0f} [{noise['low']:.0f}, {noise['high']:.0f}] Elo at depth 4" in ran.out
+    assert noise["low"] < noise["elo"] < noise["high"] and noise["differences"] < noise["evaluations"]
     held = done("tune", "classic", small_dataset.path, "-o", tmp_path / "o.yaml", "--prior", 1)
-    assert yaml.safe_load((tmp_path / "o.yaml").read_text())["learned"]["evaluation_noise"] < 20
+    assert yaml.safe_load((tmp_path / "o.yaml").read_text())["learned"]["noise"]["elo"] < 1
+    assert "which costs less than 1 Elo at depth 4" in held.out
     assert "expect to lose" not in held.out
+
+
+def test_results_of_games_are_learned_for_play(small_dataset, tmp_path):
+    ran = done("tune", "classic", small_dataset.path, "-o", tmp_path / "o.yaml", "--method", "logistic")
+    note = yaml.safe_load((tmp_path / "o.yaml").read_text())["learned"]
+    step, noise = note["play"], note["noise"]
+    assert note["prior"] == "play" and 0 <= step["share"] < 1 and len(note["slopes"]) == 25
+    assert (f"prior play: weights go {100 * step['share']:.0f} % of the way" if step["share"] else
+            "prior play: what these games teach does not exceed sampling noise") in ran.err
+    assert "cross-entropy with slopes by phase" in ran.out and "sampling noise (standard deviation): evaluations +/-" in ran.out
+    assert noise["evaluations"] < 20 and "expect to lose" not in ran.out
+    whole = done("tune", "classic", small_dataset.path, "-o", tmp_path / "p.yaml", "--method", "logistic", "--prior", 20)
+    other = yaml.safe_load((tmp_path / "p.yaml").read_text())["learned"]
+    assert "play" not in other and "slopes by phase" not in whole.out + whole.err
+    start = load_parameters("classic").weights
+    moved, further = (np.abs(load_parameters(str(tmp_path / name)).weights - start).mean() for name in ("o.yaml", "p.yaml"))
+    assert moved < 0.5 * further
+
+
+def test_without_an_evaluation_to_start_from_the_prior_is_found_by_empirical_bayes(small_dataset, tmp_path):
+    ran = done("tune", "zero", small_dataset.path, "-o", tmp_path / "o.yaml", "--only", "material.*")
+    note = yaml.safe_load((tmp_path / "o.yaml").read_text())["learned"]
+    assert note["prior"] == "auto" and "play" not in note and "slopes" not in ran.out + ran.err
+
+
+def test_other_games_have_no_price_in_elo(tmp_path):
+    ran = done("tune", "tictactoe/classic", tictactoe_file(tmp_path), "-o", tmp_path / "t.yaml", "--prior", "none")
+    note = yaml.safe_load((tmp_path / "t.yaml").read_text())["learned"]
+    assert "elo" not in note["noise"] and "sampling noise (standard deviation)" in ran.out and " Elo " not in ran.out
+
+
+def test_play_is_for_results_alone(small_pgn, tmp_path):
+    for more, what in ((("--method", "rootstrap"), "weighs what results teach, --method rootstrap has other targets"),
+                       (("--method", "logistic", "--gradient", "finite-difference"), "leave out --gradient")):
+        ran = tuner("tune", "classic", small_pgn, "-o", tmp_path / "o.yaml", "--prior", "play", *more)
+        assert ran.status == 2 and what in ran.err and ran.err.count("\n") == 1
 
 
 def test_the_last_line_is_the_match_with_the_terms_that_the_files_need(small_dataset, tmp_path):

@@ -72,8 +72,8 @@ def tune(start: Evaluation | str | Path, games: str | Path | Iterable[str | Path
         if name in options and options[name] not in choices:
             raise InputError(f"tune: {name} is {options[name]!r}, expected one of {', '.join(filter(None, choices))}")
     prior = options.get("prior")
-    if isinstance(prior, str) and prior not in ("auto", "cv"):
-        raise InputError(f"tune: prior is {prior!r}, expected centipawns, None, 'auto' or 'cv'")
+    if isinstance(prior, str) and prior not in ("auto", "cv", "play"):
+        raise InputError(f"tune: prior is {prior!r}, expected centipawns, None, 'auto', 'cv' or 'play'")
     evaluation = start if isinstance(start, Evaluation) else load(start)
     if run is not None and (output is None or evaluation.path is None):
         missing = "output" if output is None else "a start that is in a file; write it with save"

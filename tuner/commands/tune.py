@@ -84,8 +84,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                             "outcome: ordered (ordered logit), davidson, or draws (whichever predicts held-out games best)")
     group.add_argument("--prior", type=_prior, default="auto", metavar="SD",
                        help="prior width, the standard deviation of weights around their starting values: centipawns; none; cv "
-                            "(one width, by cross-validation); or auto (default: for each list and term by empirical Bayes; for "
-                            "rootstrap 20, for scores of games 5)")
+                            "(one width, by cross-validation); play (for each list and term by empirical Bayes, then as far as "
+                            "pays in matches); or auto (default: play for results of games, for rootstrap 20, for scores of "
+                            "games 5; otherwise by empirical Bayes)")
     group.add_argument("--held-out", type=share, default=0.1, metavar="SHARE",
                        help="share of the games that is held out, by whole openings, to validate the result (default: 0.1)")
     group.add_argument("--bootstrap", type=count, default=0, metavar="N",
@@ -109,7 +110,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _prior(text: str) -> float | str | None:
-    return None if text == "none" else text if text in ("auto", "cv") else between(1e-3, 1e6, "50")(text)
+    return None if text == "none" else text if text in ("auto", "cv", "play") else between(1e-3, 1e6, "50")(text)
 
 
 def run(arguments: argparse.Namespace) -> dict:

@@ -48,7 +48,7 @@ def bootstrap(result: FitResult, replicates: int, seed: int,
 def checked_errors(result: FitResult, replicates: int, seed: int, watch: Callable[[int], None]) -> dict:
     """Return median and quartiles of the ratio of bootstrap errors to reported errors, over all weights with an error. Both
     exclude what the prior adds: it is the same in all replicates."""
-    spread = bootstrap(result, replicates, seed, watch)
+    spread = bootstrap(result, replicates, seed, watch) * result.share
     reported = result.uncertainty.sampling
     known = reported > 0
     low, median, high = np.quantile(spread[known] / reported[known], [0.25, 0.5, 0.75])

@@ -9,6 +9,7 @@ import numpy as np
 
 from tuner.diagnostics.identifiability import identify
 from tuner.diagnostics.validation import Change, calibration, change_of_loss
+from tuner.fit.noise import PRICED_DEPTH, noise_of
 from tuner.fit.problem import Problem
 from tuner.fit.result import FitResult
 from tuner.fit.standard_errors import Uncertainty, ratios
@@ -18,8 +19,8 @@ from tuner.statistics.intervals import FEW_GAMES
 
 HALF = 4  # times as many games halve the error
 APART = 1.2  # ratio of clustered to naive errors that is reported
-NOISY = 20.0  # centipawns of sampling noise in evaluations; they cost about 30 Elo in matches
-SAMPLE = 2000  # positions for the noise of evaluations
+NOISY = 20.0  # centipawns of sampling noise in evaluations, where its price is unknown
+COSTLY = 25.0  # Elo of sampling noise: more than results usually gain
 
 
 def ratios_of(found: Uncertainty | None, weights: np.ndarray, layout: Layout) -> list[dict]:
@@ -90,26 +91,37 @@ def _calibration(result: FitResult, problems: tuple[Problem, Problem | None]) ->
     return {"before": calibration(problem, result.problem.start), "after": calibration(problem, result.weights)}
 
 
-def evaluation_noise(result: FitResult) -> float | None:
-    """Return the standard deviation of evaluations due to sampling noise, in centipawns: how much fits to other games of the
-    same kind would differ. It is the root mean square over some positions; None without errors.
-
-    Only differences between positions matter for play: a common shift of all positions is left out.
-    """
-    found, problem = result.uncertainty, result.problem
-    if found is None or not problem.positions:
+def noise_found(result: FitResult, priced: bool) -> dict | None:
+    """Return what sampling noise does to evaluations of held-out positions (of training positions without held-out ones), in
+    centipawns, and what it costs in Elo if it is `priced` (see `tuner.fit.noise`); None without errors."""
+    held_out = result.held_out if result.held_out is not None and result.held_out.positions else result.problem
+    found = noise_of(result.uncertainty, held_out, result.weights) if result.uncertainty else None
+    if found is None:
         return None
-    games = problem.games[np.linspace(0, len(problem.games) - 1, min(len(problem.games), SAMPLE)).astype(int)]
-    places = problem.data.first[games] + (np.diff(problem.data.first)[games] // 2)
-    places = places[places < problem.data.positions]
-    rows = np.zeros((len(places), *problem.start.shape))
-    rows[:, :, :problem.data.columns] = problem.derivatives(result.weights, places)
-    x = rows.reshape(len(places), -1)[:, found.coordinates]
-    x -= x.mean(axis=0)
-    return float(np.sqrt(max(np.einsum("ij,jk,ik->i", x, found.noise, x, optimize=True).mean(), 0.0)))
+    plain, cost = {"evaluations": round(found.evaluations, 2)}, found.elo if priced else None
+    if found.differences is not None:
+        plain["differences"] = round(found.differences, 2)
+    return plain | ({"elo": round(cost.elo, 1), "low": round(cost.low, 1), "high": round(cost.high, 1)} if cost else {})
 
 
-def advice(result: FitResult, change: dict | None, noise: float | None, method: str, better: str) -> list[str]:
+def noise_line(noise: dict) -> str:
+    """Return the noise as a line of text."""
+    text = f"sampling noise (standard deviation): evaluations +/- {_short(noise['evaluations'])} centipawns"
+    if "differences" in noise:
+        text += f", differences between neighbouring positions of a game +/- {_short(noise['differences'])}"
+    if "elo" not in noise:
+        return text
+    if noise["high"] < 1:
+        return f"{text}, which costs less than 1 Elo at depth {PRICED_DEPTH}"
+    return (f"{text}, which costs about {_short(noise['elo'])} [{_short(noise['low'])}, {_short(noise['high'])}] Elo at "
+            f"depth {PRICED_DEPTH}; more games or a narrower --prior lower it")
+
+
+def _short(value: float) -> str:
+    return f"{value:.1f}" if value < 10 else f"{value:.0f}"
+
+
+def advice(result: FitResult, change: dict | None, noise: dict | None, method: str, better: str) -> list[str]:
     """Return the caveats of a fit, as lines of text; `change` is that of the held-out loss on results, `better` names what could
     be learned from in place of results."""
     lines, games = [], result.games
@@ -128,10 +140,10 @@ def advice(result: FitResult, change: dict | None, noise: float | None, method: 
             lines.append("the held-out games do not show whether the learned values predict results better")
         elif change["low"] > 0:
             lines.append("the learned values predict the results of held-out games worse than the starting values")
-    if noise is not None and noise > NOISY and method == "logistic":
-        lines.append(f"expect to lose a match: sampling noise alone moves evaluations by {noise:.0f} centipawns (standard "
-                     f"deviation), because the results of {games:,} games set {len(result.null_space.coordinates):,} weights; "
-                     f"learn from {better}, from more games, or with a narrower --prior")
+    if noise and method == "logistic" and (noise["elo"] > COSTLY if "elo" in noise else noise["evaluations"] > NOISY):
+        lines.append(f"expect to lose a match: sampling noise alone moves evaluations by {noise['evaluations']:.0f} centipawns "
+                     f"(standard deviation), because the results of {games:,} games set {len(result.null_space.coordinates):,} "
+                     f"weights; learn from {better}, from more games, or with a narrower --prior")
     return lines
 
 

@@ -14,8 +14,9 @@ DRAWS = "draws"  # a loss: the better of the draw models
 
 @dataclass(frozen=True)
 class FitOptions:
-    """The options of a fit. `prior` is for weights that have none in their file: estimated from the data ("auto"), a standard
-    deviation in centipawns around the starting values, or None."""
+    """The options of a fit. `prior` is for weights that have none in their file: estimated from the data ("auto"), the
+    same with a step that is best for play ("play", see `tuner.fit.play_prior`), a standard deviation in centipawns around the
+    starting values, or None."""
 
     loss: str = "cross-entropy"
     learner: str = "newton"

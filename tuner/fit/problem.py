@@ -144,14 +144,14 @@ class Problem:
         return use_of(self.data, self.ranges, self.device.workers)
 
     def derivatives(self, weights: np.ndarray, positions: np.ndarray) -> np.ndarray:
-        """Return the derivatives (n, stages, columns) of the evaluations of some positions (indices) by the weights."""
-        device = self.device if isinstance(self.device, Cpu) else CPU
+        """Return the derivatives (n, stages, columns) of the evaluations of some positions (indices) by the weights, without
+        slopes by phase."""
+        device, shares = self.device if isinstance(self.device, Cpu) else CPU, Dataset.shares(self.data, self.stages)
         found = np.zeros((len(positions), self.stages, self.data.columns))
-        for i, position in enumerate(positions):
-            arrays, ranges, _ = device.piece(self.model, weights, np.array([[position, position + 1]]))
-            index, count, row, phase, *_ = arrays
-            low, high = row[ranges[0, 0]:ranges[0, 0] + 2]
-            found[i][:, index[low:high]] = np.outer(self.shares[:, phase[ranges[0, 0]]], count[low:high])
+        for derivatives, position in zip(found, positions.tolist(), strict=True):
+            (index, count, row, phase, *_), ranges, _ = device.piece(self.model, weights, np.array([[position, position + 1]]))
+            here = int(ranges[0, 0])
+            derivatives[:, index[row[here]:row[here + 1]]] = np.outer(shares[:, phase[here]], count[row[here]:row[here + 1]])
         return found
 
     def evaluations(self, weights: np.ndarray, ranges: np.ndarray) -> np.ndarray:

@@ -16,6 +16,8 @@ from tuner.fit.learners.base import Record, objective_gradient
 from tuner.fit.learners.newton import newton, newton_step
 from tuner.fit.null_space import find_null_space
 from tuner.fit.options import DRAWS, FitOptions
+from tuner.fit.phase_slopes import fit_slopes, slope_lines, with_slopes
+from tuner.fit.play_prior import PLAY, play_line, play_step, shortened, stepping
 from tuner.fit.problem import Problem
 from tuner.fit.result import Convergence, FitResult, learned
 from tuner.fit.scale import fit_scale, scale_lines
@@ -45,6 +47,12 @@ def fit(data: Dataset, parameters: Parameters, options: FitOptions,
         if found is not None:
             scale = found.value
             problem = make_problem(data, parameters, options, train, scale)
+    play = options.prior == PLAY
+    if play:
+        slopes = fit_slopes(problem, scale)
+        problem = with_slopes(problem, slopes)
+        for line in slope_lines(slopes):
+            note(line)
     learn = LEARNERS[options.learner]
     if options.prior is not None or parameters.prior:
         problem, near, matrix = with_prior(problem, parameters, options)
@@ -60,12 +68,18 @@ def fit(data: Dataset, parameters: Parameters, options: FitOptions,
     convergence = convergence_of(problem, weights, matrix)
     null_space = find_null_space(problem, matrix, data.layout.places)
     weights = null_space.restore(problem, weights)
-    uncertainty = standard_errors(problem, weights, matrix, null_space) if options.errors else None
+    uncertainty = standard_errors(problem, weights, matrix, null_space) if options.errors or play else None
+    step = None
+    if play and uncertainty:
+        part = stepping(parameters, weights.shape)
+        step = play_step(problem, weights, uncertainty, part)
+        note(play_line(step))
+        weights, uncertainty = shortened(problem, weights, uncertainty, part, step.share)
     if problem.objective.widths and options.fit_scale:  # the scale for readers who do not model draws
         found = fit_scale(replace(problem, start=weights))
         scale = found.value if found else scale
     return FitResult(learned(parameters, weights, uncertainty, scale), problem, held_out, weights, matrix, null_space,
-                     uncertainty, record.history, convergence)
+                     uncertainty, record.history, convergence, step)
 
 
 def convergence_of(problem: Problem, weights: np.ndarray, matrix: np.ndarray) -> Convergence:

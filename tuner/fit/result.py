@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tuner.fit.null_space import NullSpace
+from tuner.fit.play_prior import PlayStep
 from tuner.fit.problem import Problem
 from tuner.fit.standard_errors import Uncertainty
 from tuner.parameters.parameters import Parameters
@@ -28,7 +29,7 @@ class Convergence(NamedTuple):
 class FitResult:
     """The result of a fit: learned `parameters`; the `problem` on the training games, with its prior, and on the `held_out`
     ones; `weights` (stages, columns + 1, or 2 with the width of a draw), the Gauss-Newton `matrix` there, and its null space.
-    Losses are means per position; held-out losses are NaN without held-out games."""
+    Losses are means per position; held-out losses are NaN without held-out games. `step` is that of `--prior play`."""
 
     parameters: Parameters
     problem: Problem
@@ -39,6 +40,12 @@ class FitResult:
     uncertainty: Uncertainty | None
     history: list[dict]
     convergence: Convergence
+    step: PlayStep | None = None
+
+    @property
+    def share(self) -> float:
+        """Return the share of the way from the start to the optimum that the weights went."""
+        return self.step.share if self.step else 1.0
 
     @property
     def intercept(self) -> np.ndarray:

@@ -31,7 +31,7 @@ class Scale(NamedTuple):
 
 def fit_scale(problem: Problem) -> Scale | None:
     """Return the scale at which the starting weights predict outcomes best; None if they do not predict outcomes."""
-    games = _sampled(problem)
+    games = sampled_games(problem)
     ranges = whole_games(problem.data, games)
     evaluation = problem.evaluations(problem.start, ranges)
     outcome, phase = (np.concatenate([array[low:high] for low, high in ranges]) for array in (
@@ -43,7 +43,7 @@ def fit_scale(problem: Problem) -> Scale | None:
     kept = ~np.isin(phase, left_out)
     if 2 * kept.sum() < len(kept):  # too many to be a few endings
         left_out, kept = [], np.ones(len(kept), np.bool_)
-    slope = _slope(evaluation[kept], outcome[kept])
+    slope = slope_of(evaluation[kept], outcome[kept])
     return None if slope is None else Scale(slope, tuple(int(p) for p in left_out), float(1 - kept.mean()))
 
 
@@ -63,7 +63,7 @@ def scale_lines(found: Scale | None, before: float) -> list[str]:
     return lines
 
 
-def _sampled(problem: Problem) -> np.ndarray:
+def sampled_games(problem: Problem) -> np.ndarray:
     """Return all games, or a uniform sample with about POSITIONS positions; ascending."""
     if problem.positions <= POSITIONS:
         return problem.games
@@ -80,7 +80,7 @@ def _dead_phases(evaluation: np.ndarray, outcome: np.ndarray, phase: np.ndarray,
     slopes, weights = [], []
     for f in range(phases + 1):
         here = phase == f
-        slope = _slope(evaluation[here], outcome[here]) if here.sum() >= FEWEST_POSITIONS else None
+        slope = slope_of(evaluation[here], outcome[here]) if here.sum() >= FEWEST_POSITIONS else None
         if here.any():
             slopes.append(slope or 0.0)
             weights.append(int(here.sum()))
@@ -98,7 +98,7 @@ def _dead_phases(evaluation: np.ndarray, outcome: np.ndarray, phase: np.ndarray,
     return dead
 
 
-def _slope(evaluation: np.ndarray, outcome: np.ndarray) -> float | None:
+def slope_of(evaluation: np.ndarray, outcome: np.ndarray) -> float | None:
     """Return half the slope of the logistic regression of (1 + outcome) / 2 on the evaluation and an intercept; None if it is
     not a plausible scale."""
     columns = np.stack([evaluation, np.ones_like(evaluation)], axis=1)

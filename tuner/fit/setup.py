@@ -8,6 +8,7 @@ from games.streams import InputError
 from tuner.datasets.dataset import Dataset
 from tuner.datasets.ranges import ahead, ranges_of
 from tuner.fit.options import FitOptions
+from tuner.fit.play_prior import PLAY
 from tuner.fit.prior import empirical_prior
 from tuner.fit.problem import Problem
 from tuner.objectives.table import OBJECTIVES
@@ -62,5 +63,6 @@ def _share_of_draws(data: Dataset, games: np.ndarray) -> float:
 def with_prior(problem: Problem, parameters: Parameters, options: FitOptions) -> tuple[Problem, np.ndarray, np.ndarray]:
     """Call `empirical_prior` for the weights that have no prior in the file or by an option."""
     allowed = np.zeros(problem.free.shape, np.bool_)
-    allowed[:, :problem.data.columns] = options.prior == "auto" and ~parameters.mask(tuple(name for name, _ in parameters.prior))
+    allowed[:, :problem.data.columns] = options.prior in ("auto", PLAY) and ~parameters.mask(
+        tuple(name for name, _ in parameters.prior))
     return empirical_prior(problem, problem.data.layout.places, allowed)

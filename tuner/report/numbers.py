@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from tuner.fit.noise import PRICED_DEPTH
 from tuner.parameters.diff import Comparison, reach
 from tuner.parameters.parameters import Parameters
 from tuner.report.charts import Chart, Series, line_chart
+from tuner.report.formatting import known, number, together
 from tuner.report.significance import CHANCE, SURE, Significance
 
 LEAST_SPAN = 20.0  # centipawns, least height of a chart: less would magnify noise
@@ -89,3 +91,16 @@ def values(found: Comparison, ratios: list[dict]) -> dict:
         lines.append({"name": place.name, "stages": entries, **{key: ratio.get(key) for key in ("ratio", "low", "high")}})
     return {"term": places[0].term if places else "", "unit": places[0].name if places else "", "rows": lines,
             "stages": list(learned.stages), "intervals": any(row["low"] is not None for row in lines)}
+
+
+def noise(found: object) -> tuple[str, str, str] | None:
+    """Label, value and detail of sampling noise: its cost in Elo, or its size where the cost is unknown."""
+    if not isinstance(found, dict) or not known(found.get("evaluations")):
+        return None
+    size = f"evaluations ±{number(found['evaluations'])} centipawns"
+    if known(found.get("differences")):
+        size += f", differences between neighbouring positions ±{number(found['differences'])}"
+    if not all(known(found.get(name)) for name in ("elo", "low", "high")):
+        return "Sampling noise", f"±{number(found['evaluations'])}", size
+    interval = together(f"[{number(found['low'], 0)}, {number(found['high'], 0)}]")
+    return "Cost of sampling noise", f"{number(found['elo'], 0)} Elo", f"{interval} at depth {PRICED_DEPTH}; {size}"

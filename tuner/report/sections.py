@@ -75,6 +75,8 @@ def _losses(run: LearningRun) -> list[Tile]:
     if known(result.get("held_out_after")) and not (tiles and method == "logistic"):
         tiles.append(Tile(HELD_OUT.get(str(method), "Held-out loss"), number(result["held_out_after"], 4),
                           _change_text(result.get("held_out_before"), run.findings.get("held_out_change") or {})))
+    if noise := numbers.noise(result.get("noise")):
+        tiles.append(Tile(*noise))
     if known(result.get("loss_after")):
         tiles.append(Tile("Training loss", number(result["loss_after"], 4),
                           f"from {number(result.get('loss_before'), 4)}, {result.get('loss', 'mean per position')}"))

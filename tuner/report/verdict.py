@@ -10,6 +10,7 @@ from typing import TypeAlias
 import numpy as np
 
 from games.streams import InputError
+from tuner.fit.play_prior import PLAY
 from tuner.ingest.recorded import better_targets
 from tuner.parameters.heading import game_of
 from tuner.parameters.reader import read_parameters
@@ -210,9 +211,11 @@ def reasons(run: LearningRun) -> list[str]:
     searches = "searches (--method rootstrap, the default for games)"
     better = better_targets(rows, result.get("scores") is True) if rows else searches
     if method == "logistic":
+        other = "" if prior == PLAY else f", or with a narrower prior: {_narrower(prior, WIDTH)}" if rows else \
+            f", or with --prior play instead of {short(prior) + ' centipawns' if known(prior) else prior or 'none'}"
         lines.append(f"The results of {whole(games)} games changed {whole(moved)} weights. A result is a noisy label of the "
                      "positions of its game, and weights that fit the noise cost strength. Learn from "
-                     f"{better}, or with a narrower prior: {_narrower(prior, WIDTH)}.")
+                     f"{better}{other}.")
     elif method == "rootstrap":
         lines.append(f"Searches of depth {short(result.get('depth'))} changed {whole(moved)} weights. Keep them closer to "
                      f"their start: {_narrower(prior, WIDTH / 2)}; or search deeper: --depth {_deeper(result.get('depth'))}.")

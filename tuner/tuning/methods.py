@@ -24,6 +24,7 @@ from tuner.engine.engine import Engine
 from tuner.fit.learners import LEARNERS
 from tuner.fit.learners.rules import RULES
 from tuner.fit.options import DRAWS
+from tuner.fit.play_prior import PLAY
 from tuner.fit.result import FitResult
 from tuner.fit.temporal import LEARNERS as TEMPORAL
 from tuner.ingest.build import expand
@@ -189,6 +190,11 @@ def require_consistent(options: TuneOptions, name: str, method: Method) -> None:
                              "davidson")
     if options.learner not in method.learners:
         raise InputError(f"--learner {options.learner}: {said} learns with {', '.join(method.learners)}")
+    if options.prior == PLAY:
+        if name != "logistic":
+            raise InputError(f"--prior play: weighs what results teach, {said} has other targets; leave it out")
+        if options.gradient != "analytic":
+            raise InputError("--prior play: needs coefficients, which finite differences do not use; leave out --gradient")
     if options.bootstrap == 1:
         raise InputError("--bootstrap 1: expected 2 or more fits, such as --bootstrap 200; 0 for none")
     if options.prior == "cv" and method.temporal:

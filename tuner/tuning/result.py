@@ -9,10 +9,12 @@ from pathlib import Path
 from games.record import Game, ReadReport
 from tuner import __version__
 from tuner.datasets.dataset import Dataset
-from tuner.diagnostics.findings import advice, draws_of, evaluation_noise, held_out_change, held_out_results, ratios_of
+from tuner.diagnostics.findings import advice, draws_of, held_out_change, held_out_results, noise_found, noise_line, ratios_of
+from tuner.fit.phase_slopes import SlopedDataset
 from tuner.fit.problem import Problem
 from tuner.fit.result import FitResult
 from tuner.ingest.recorded import ScoreScale, better_targets
+from tuner.parameters.parameters import DEFAULT_GAME
 from tuner.rows.build import TERMS
 from tuner.tuning.options import TuneOptions
 
@@ -62,7 +64,8 @@ def describe(start: str, output: Path, data: Dataset, options: TuneOptions, resu
     on_own = held_out_change(result)
     change = held_out_results(result, on_results) if on_results else on_own
     rows = data.manifest["terms"] == TERMS
-    noise = evaluation_noise(result) if options.gradient == "analytic" else None
+    priced = game is not None and game.name == DEFAULT_GAME and not rows
+    noise = noise_found(result, priced) if options.gradient == "analytic" else None
     used = {"targets": options.targets, "teacher": options.teacher, "nodes": options.nodes, "depth": options.depth,
             "lambda": options.lambda_, "max_difference": options.max_difference,
             "score_scale": score_scale and round(score_scale.value, 8), "gradient": options.gradient, "step": options.step}
@@ -81,7 +84,7 @@ def describe(start: str, output: Path, data: Dataset, options: TuneOptions, resu
         "scale": round(result.parameters.scale, 8), "intercept": [round(float(v), 2) for v in result.intercept],
         "prior": options.prior or "none", "design_effect": round(result.design_effect, 3),
         "null_directions": result.null_directions, "never_applied": result.never_applied,
-        "held_out_change": on_own, **({"evaluation_noise": round(noise, 2)} if noise is not None else {}),
+        "held_out_change": on_own, **({"noise": noise} if noise else {}), **step_found(result),
         **({"draws": draws_of(result, result.parameters.stages)} if result.problem.objective.widths else {}),
         "ratios": ratios_of(result.uncertainty, result.weights, result.parameters.layout),
         **({"rows": True, "scores": len(data.score) > 0} if rows else {}),
@@ -89,6 +92,15 @@ def describe(start: str, output: Path, data: Dataset, options: TuneOptions, resu
         "compare": _command("diff", start, output, options), **(
             {"match": _command("match", output, start, options) + f" --depth {MATCH_DEPTH} --games {MATCH_GAMES}" + (
                 f" --run {shlex.quote(f'{options.run}-match')}" if options.run else "")} if game and game.searcher else {})}
+
+
+def step_found(result: FitResult) -> dict:
+    """Return the step of --prior play and its slopes by phase as plain data, {} with another prior."""
+    if result.step is None:
+        return {}
+    step, data = result.step, result.problem.data
+    return {"play": {"share": round(step.share, 3), "gain": round(step.gain, 1), "cost": round(step.cost, 1)},
+            **({"slopes": [round(slope, 3) for slope in data.slopes]} if isinstance(data, SlopedDataset) else {})}
 
 
 def _command(name: str, a: object, b: object, options: TuneOptions) -> str:
@@ -114,13 +126,15 @@ def found_lines(result: dict) -> list[str]:
     own, results = result["held_out_change"], result["held_out_results"]
     other, how = OTHER_TARGETS.get(result["method"], ("", ""))
     if results:
-        loss = "log loss of their results" if other else result["loss"]
+        loss = "log loss of their results" if other else result["loss"] + (" with slopes by phase" if "slopes" in result else "")
         lines.append(f"results   {_changed(results)}  ({results['games']:,} held-out games of other openings, {loss})")
     if own and other:
         lines.append(f"{other:<9} {_changed(own)}  (the same positions, {how})")
     if not results:
         lines.append(f"loss      {result['loss_before']:.5f} -> {result['loss_after']:.5f}  "
                      f"({result['loss']} of the games learned from; none were held out)")
+    if result.get("noise"):
+        lines.append(noise_line(result["noise"]))
     if result["ratios"]:
         unit = result["ratios"][0]["to"]
         lines.append(f"values    in units of {unit}: " + ", ".join(

@@ -22,6 +22,7 @@ from tuner.diagnostics.misjudged_rows import misjudged_rows
 from tuner.engine.loading import quiescence_of
 from tuner.fit.cross_validation import choose_prior
 from tuner.fit.options import DRAWS, FitOptions
+from tuner.fit.play_prior import PLAY
 from tuner.fit.regression import best_fit
 from tuner.fit.result import FitResult
 from tuner.fit.temporal import fit_temporal
@@ -146,7 +147,7 @@ def _rounds(begun: Start, sources: Sequence[str], folder: Path, given: TuneOptio
             summary = report_reading(read, engine, options, display, how)
         fitting = replace(options.fitting(device_of(engine, read, options)), progress=display.passing)
         if first:
-            options = _with_width(read.data, parameters, options, fitting, display)
+            options = _with_prior(read.data, parameters, options, engine is None, fitting, display)
             fitting = replace(fitting, prior=options.prior)
         display.begin("learning", options.iterations)
         if isinstance(retarget, Leaves):
@@ -176,9 +177,12 @@ def _without_gpu(options: TuneOptions, read: Read) -> TuneOptions:
     return replace(options, device="cpu", no_gpu=why)
 
 
-def _with_width(data: Dataset, start: Parameters, options: TuneOptions, fitting: FitOptions,
+def _with_prior(data: Dataset, start: Parameters, options: TuneOptions, rows: bool, fitting: FitOptions,
                 display: Display) -> TuneOptions:
-    """Return the options; --prior cv is replaced by the width that cross-validation chooses."""
+    """Return the options; the width that cross-validation chooses replaces --prior cv, and play replaces auto where it can be
+    used: for results of games with several positions, and an evaluation to start from."""
+    if options.prior == "auto" and options.method == "logistic" and options.gradient == "analytic" and not rows:
+        return replace(options, prior=PLAY) if start.weights.any() and data.positions > 2 * data.games else options
     if options.prior != "cv":
         return options
     # the width hardly depends on the model of draws

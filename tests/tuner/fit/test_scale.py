@@ -75,7 +75,7 @@ def test_of_many_positions_games_are_sampled_uniformly(drawn, monkeypatch, games
     sample, weights = drawn
     monkeypatch.setattr(module, "POSITIONS", 700)
     problem = problem_of(sample, 2, start=weights, games=games)
-    chosen = module._sampled(problem)
+    chosen = module.sampled_games(problem)
     assert (np.diff(chosen) > 0).all() and np.isin(chosen, games).all()
     lengths = np.diff(sample.data.first)
     assert lengths[chosen].sum() == pytest.approx(700, rel=0.2)

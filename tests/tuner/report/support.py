@@ -32,7 +32,9 @@ def findings(data: str = NASTY, positions: list[str] = POSITIONS) -> dict:
                    "prior": "auto", "converged": True,
                    "gradient_norm": 1e-9, "match": f"tuner match out.yaml classic --run '{data}'", "held_out_results": {
                        "before": 0.4519, "after": 0.4482, "difference": -0.0037, "low": -0.0049, "high": -0.0025, "games": 586,
-                       "positions": 40996}, "design_effect": 10.2, "null_directions": 125, "never_applied": 41},
+                       "positions": 40996}, "design_effect": 10.2,
+                   "noise": {"evaluations": 14.2, "differences": 8.1, "elo": 13.8, "low": 11.8, "high": 15.7},
+                   "null_directions": 125, "never_applied": 41},
         "held_out_change": {"difference": -0.0066, "low": -0.0081, "high": -0.0051},
         "ratios": [{"parameter": f"material.{name}", "to": "material.pawn", "ratio": ratio, "low": ratio - 0.11,
                     "high": ratio + 0.12} for name, ratio in (("knight", 2.91), ("bishop", 3.2), ("rook", 5.1), ("queen", 9.8))],

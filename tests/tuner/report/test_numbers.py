@@ -9,7 +9,7 @@ import pytest
 from tests.tuner.report.support import findings, learned_from
 from tuner.engine.loading import load_parameters
 from tuner.parameters.diff import compare, differences
-from tuner.report.numbers import curves, rows, values
+from tuner.report.numbers import curves, noise, rows, values
 from tuner.report.significance import HELD, significance_of
 
 
@@ -60,3 +60,13 @@ def test_every_list_has_a_curve_for_each_stage(pair):
     charts = curves(compare(pair), significance_of(compare(pair)))
     lists = [place.path for place in pair[0].layout.places if len(place.shape) == 1]
     assert [chart.title for chart in charts] == [f"{name} · {stage}" for name in lists for stage in ("mg", "eg")]
+
+
+def test_noise_shows_its_price_or_its_size():
+    found = {"evaluations": 14.24, "differences": 8.1, "elo": 13.8, "low": 11.8, "high": 15.7}
+    label, value, detail = noise(found)
+    assert (label, value) == ("Cost of sampling noise", "14 Elo")
+    assert "12" in detail and "16" in detail and "at depth 4; evaluations ±14.2 centipawns, differences between" in detail
+    label, value, detail = noise({"evaluations": 3.0})
+    assert (label, value, detail) == ("Sampling noise", "±3.0", "evaluations ±3.0 centipawns")
+    assert noise(None) is None and noise({"evaluations": "x"}) is None

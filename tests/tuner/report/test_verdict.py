@@ -101,10 +101,13 @@ def lost_match(tmp_path, run):
 
 @pytest.mark.parametrize(("changes", "parts"), [
     ({"method": "logistic", "prior": "auto"},
-     ["The results of 5,684 games changed", "Learn from searches", "--prior 20 centipawns instead of auto",
+     ["The results of 5,684 games changed", "Learn from searches", "or with --prior play instead of auto",
       "a lower loss does not prove strength"]),
     ({"method": "logistic", "prior": 30.0, "held_out_results": {"low": 0.001, "high": 0.002}},
-     ["--prior 15 instead of 30 centipawns", "also predicts the results of held-out games worse"]),
+     ["or with --prior play instead of 30 centipawns", "also predicts the results of held-out games worse"]),
+    ({"method": "logistic", "prior": "play"},
+     ["Learn from searches (--method rootstrap, the default for games).", "a lower loss does not prove strength"]),
+    ({"method": "logistic", "prior": 30.0, "rows": True}, ["or with a narrower prior: --prior 15 instead of 30 centipawns"]),
     ({"method": "rootstrap", "prior": 20.0, "depth": 4, "held_out_results": None},
      ["Searches of depth 4 changed", "--prior 10 instead of 20 centipawns", "--depth 6"]),
     ({"method": "td", "prior": "none", "held_out_results": {"low": -0.001, "high": 0.002}},

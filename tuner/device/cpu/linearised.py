@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from evalterms.compose import Composition
+from tuner.datasets.dataset import Dataset
 from tuner.datasets.rows import Rows
 from tuner.device.cpu import linearised_kernels as kernels
 from tuner.device.cpu.device import Cpu
@@ -26,9 +27,11 @@ class Linearised(Cpu):
     def piece(self, model: Model, weights: np.ndarray, ranges: np.ndarray) -> Piece:
         """See `Cpu`."""
         data, base, end = model.data, int(ranges[0, 0]), int(ranges[-1, 1])
-        rows = Rows(data.index, data.count, data.row, data.phase)
-        found, _ = linearise(self.composition, rows, ranges, np.ascontiguousarray(model.table(weights)[:, :data.columns]))
-        local = data.outcome[base:end], data.weight[base:end], found.rest
+        rows, shares = Rows(data.index, data.count, data.row, data.phase), Dataset.shares(data, model.stages)
+        found, _ = linearise(self.composition, rows, ranges, np.ascontiguousarray(shares.T @ weights[:, :data.columns]))
+        # a slope by phase multiplies the evaluation as a whole
+        slope = (model.shares.sum(axis=0) / shares.sum(axis=0)).astype(np.float32)
+        local = data.outcome[base:end], data.weight[base:end], found.rest * slope[data.phase[base:end]]
         return Piece((found.index, found.count, found.row, found.phase, *local), ranges - base, base)
 
     def evaluate(self, rows: Rows, table: np.ndarray) -> np.ndarray:

@@ -1,0 +1,88 @@
+"""`--prior play`: how far to go from the starting weights to those that predict results best.
+
+The automatic prior finds a width for each list and stage, by empirical Bayes. Its optimum predicts held-out results better than
+the start and still loses matches, for two reasons. It contains sampling noise, whose price `tuner.fit.noise` knows. And weights
+that predict results are not those that win: strong players reach positions that look worse than they are, so a part of what
+results teach is of no use for play. If S is the mean square of what results teach, N that of sampling noise (both as
+differences of evaluations between neighbouring positions of a game), u the useful share and P the price in Elo, weights that go
+the share f of the way have
+
+    gain(f) = P (2 u f - f^2) S,    cost(f) = P f^2 N,
+
+and gain - cost is largest at f = u S / (S + N). S + N is measured on the learned weights, N by their covariance.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from games.streams import InputError
+from tuner.fit.noise import PRICE, deviation, neighbours
+from tuner.fit.problem import Problem
+from tuner.fit.standard_errors import Uncertainty
+from tuner.parameters.parameters import Parameters
+
+PLAY = "play"  # a prior
+USEFUL = 0.25  # least useful share, of changes to a good evaluation: measured by matches, see docs/what-the-numbers-mean.md
+MISFIT = 40.0  # centipawns by which weights that predict results differ from those that win: all of a larger change is useful
+
+
+class PlayStep(NamedTuple):
+    """The `share` of the way to go, and the `gain` and `cost` in Elo that are expected then."""
+
+    share: float
+    gain: float
+    cost: float
+
+
+def play_step(problem: Problem, weights: np.ndarray, found: Uncertainty, part: np.ndarray) -> PlayStep:
+    """Return the share of the way from the starting weights to the optimum `weights` that maximises gain - cost, if the weights
+    of `part` (stages, columns + 1 or 2, bool) go it."""
+    pairs = neighbours(problem, problem.start)
+    if pairs is None:
+        raise InputError("--prior play: needs games of which several positions are learned from, to compare neighbouring ones; "
+                         "use --prior auto")
+    differences = (pairs[1] - pairs[0]) * part.ravel()
+    return best_step(float(((differences @ (weights - problem.start).ravel())**2).mean()),
+                     deviation(differences[:, found.coordinates], found.noise)**2)
+
+
+def best_step(moved: float, noise: float) -> PlayStep:
+    """Return the step for the mean squares S + N (`moved`) and N (`noise`), in squared centipawns."""
+    taught = max(moved - noise, 0.0)
+    if taught == 0:
+        return PlayStep(0.0, 0.0, 0.0)
+    useful = max(USEFUL, 1 - MISFIT**2 / taught)
+    share = useful * taught / (taught + noise)
+    return PlayStep(share, PRICE.elo * (2 * useful * share - share**2) * taught, PRICE.elo * share**2 * noise)
+
+
+def stepping(parameters: Parameters, shape: tuple[int, ...]) -> np.ndarray:
+    """Return which weights (stages, columns + 1 or 2) go a share of the way. Those with a prior of their own in the file go all
+    of it, as do the intercept and the width of a draw, which are no part of the evaluation."""
+    part = np.zeros(shape, np.bool_)
+    part[:, :parameters.weights.shape[1]] = ~parameters.mask(tuple(name for name, _ in parameters.prior))
+    return part
+
+
+def shortened(problem: Problem, weights: np.ndarray, found: Uncertainty, part: np.ndarray,
+              share: float) -> tuple[np.ndarray, Uncertainty]:
+    """Return weights of which those of `part` go a share of the way from the start, within the bounds, and their errors."""
+    factors = np.where(part, share, 1.0)
+    moved = np.clip(problem.start + factors * (weights - problem.start), problem.low, problem.high)
+    moved = np.where(problem.free, moved, weights)
+    flat = factors.ravel()[found.coordinates]
+    both = np.outer(flat, flat)
+    return moved, replace(found, standard_errors=found.standard_errors * factors, sampling=found.sampling * factors,
+                          naive=found.naive * factors, covariance=found.covariance * both, noise=found.noise * both)
+
+
+def play_line(step: PlayStep) -> str:
+    """Return a step as a line of text."""
+    if step.share == 0:
+        return "prior play: what these games teach does not exceed sampling noise; the weights stay at their starting values"
+    return (f"prior play: weights go {100 * step.share:.0f} % of the way to those that predict results best; expected gain "
+            f"{step.gain:.0f} Elo, cost of sampling noise {step.cost:.0f}")
