@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import io
 import json
 import re
@@ -242,8 +243,15 @@ def test_learning_reads_the_folder(games, tmp_path):
 
 
 def test_help_names_the_defaults():
-    text = done("games", "--help").out
-    for name, value in (("games", "6000"), ("depth", "3"), ("noise", "10"), ("resign", "600:4"), ("draw", "10:16:80"),
-                        ("plies", "300"), ("play-on", "0.02")):
-        assert re.search(rf"--{name} .*?\(default: {re.escape(value)}", text, re.DOTALL), name
-    assert command.KEPT[0] == "resume"
+    """Those that are used when the option is left out."""
+    parser = argparse.ArgumentParser()
+    command.add_arguments(parser)
+    usual = command._settings(parser.parse_args(["classic", "-o", "new"]))
+    assert usual == Settings("classic")
+    shown = {action.dest: action.help.partition("(default: ")[2] for action in parser._actions}
+    for name in ("games", "depth", "random_plies", "plies", "seed", "play_on"):
+        assert re.match(rf"{getattr(usual, name)}\b", shown[name]), name
+    for name in ("noise", "resign", "draw"):
+        value = getattr(usual, name)
+        text = ":".join(f"{number:g}" for number in (value if isinstance(value, tuple) else (value,)))
+        assert re.match(rf"{text}\b", shown[name]), name

@@ -43,8 +43,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--nodes", type=at_least_one, metavar="N",
                         help="nodes per search; with --depth, whichever is reached first")
     parser.add_argument("--noise", type=_noise, default=10.0, metavar="CP",
-                        help="by how many centipawns the evaluations of a copy differ (root mean square, default: 10); every two "
-                             "games have a new copy")
+                        help="by how many centipawns the evaluations of a copy differ, root mean square (default: 10); every "
+                             "two games have a new copy")
     add_term_options(parser)
     group = parser.add_argument_group("games")
     group.add_argument("--random-plies", type=count, metavar="N",

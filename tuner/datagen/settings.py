@@ -31,7 +31,7 @@ class Settings:
     play_on: float = 0.02
     syzygy: str | None = None
     seed: int = 1
-    part: int = 500
+    part: int = 200
     terms: tuple[str, ...] = ()
     evaluation: str | None = None
 
