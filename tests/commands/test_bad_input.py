@@ -46,7 +46,7 @@ CASES = {
     "dataset bad.pgn.zst -o out.ds": "bad.pgn.zst: corrupt zst archive",
     "dataset empty.pgn -o out.ds": "empty.pgn: no games found",
     # the parameters
-    "tune nothing good.pgn -o out.yaml": "nothing: no such file; bundled parameter files: classic, material, pesto, zero",
+    "tune nothing good.pgn -o out.yaml": "nothing: no such file; bundled parameter files: classic, material, modern, pesto, zero",
     "tune tictactoe/nothing good.pgn -o out.yaml": "tictactoe/nothing: no such file; bundled parameter files: classic, zero",
     "tune nothing.yaml good.pgn -o out.yaml": "nothing.yaml: no such file",
     "tune hollow good.pgn -o out.yaml": "hollow: cannot be read: Is a directory",
@@ -148,7 +148,7 @@ CASES = {
     "diff classic pesto --significant --all": "--all and --significant: one shows all numbers",
     "diff classic" + " pesto" * 26: "27 files named, expected at most 26",
     "export nonexistent.yaml --format c": "nonexistent.yaml: no such file",
-    "export nothing --format c": "nothing: no such file; bundled parameter files: classic, material, pesto, zero",
+    "export nothing --format c": "nothing: no such file; bundled parameter files: classic, material, modern, pesto, zero",
     "export nan.yaml --format json": "nan.yaml:8: material.pawn.mg is '.nan', expected a number",
     "export good.pgn --format c": "good.pgn:",
     "export classic": "one of the arguments --format --into --from is required; see tuner export --help",

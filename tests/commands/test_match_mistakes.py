@@ -14,7 +14,7 @@ FILES = {"book.epd": "4k3/pppppppp/8/8/8/8/PPPPPPPP/4K3 w - - 0 1\n", "empty.epd
 CASES = {
     "match": "match: expected two players, A and B, or --resume DIR",
     "match classic": "match: expected two players, A and B",
-    "match classic nothing": "nothing: no such file; bundled parameter files: classic, material, pesto, zero; or random, "
+    "match classic nothing": "nothing: no such file; bundled parameter files: classic, material, modern, pesto, zero; or random, "
                              'an engine on the PATH, or "uci:COMMAND"',
     "match nothing.yaml classic": "nothing.yaml: no such file",
     "match classic broken.yaml": "broken.yaml:3: weights names no term",

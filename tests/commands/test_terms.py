@@ -32,7 +32,7 @@ def test_the_example_of_the_readme_works_as_it_is_written(small_pgn, tmp_path, m
     Path("games.pgn").symlink_to(small_pgn)
     commands = re.findall(r"^    tuner (.*)", README, re.MULTILINE)
     assert [command.split()[0] for command in commands] == ["params", "tune", "diff"]
-    quick = {"tune": ["--method", "logistic"]}
+    quick = {"tune": ["--method", "logistic", "--prior", "40"]}
     said = [done(*shlex.split(command), *quick.get(command.split()[0], [])) for command in commands]
     assert "added advanced.rook_behind_pawn, advanced.knight" in said[0].out
     assert "advanced.knight[3]" in said[2].out

@@ -8,11 +8,10 @@ import pytest
 import yaml
 
 from games.chess.fen import fen
-from tests.evalterms.support import engine, some_positions
-from tuner.engine.loading import load_engine, parameter_path
+from tests.evalterms.support import some_positions
+from tuner.engine.loading import load_engine, load_parameters, parameter_path
 from tuner.io.files import BUNDLED
 from tuner.parameters.heading import game_of
-from tuner.parameters.reader import read_parameters
 from tuner.parameters.writer import to_text, write_parameters
 
 FILES = sorted(BUNDLED.glob("*/*.yaml"))
@@ -43,7 +42,7 @@ def test_a_copy_of_a_bundled_file_is_written_back_to_the_same_bytes(path, tmp_pa
     assert game == path.parent.name
     copy = tmp_path / "copy.yaml"
     copy.write_bytes(path.read_bytes())
-    parameters = read_parameters(copy, engine(game).layout, game)
+    parameters = load_parameters(copy)
     assert to_text(parameters) == path.read_text(encoding="utf-8")
     write_parameters(copy, parameters)
     assert copy.read_bytes() == path.read_bytes()
@@ -52,15 +51,21 @@ def test_a_copy_of_a_bundled_file_is_written_back_to_the_same_bytes(path, tmp_pa
 @every_file
 def test_a_bundled_file_begins_with_what_it_is_and_keeps_that_to_itself(path):
     """Learned weights are no longer those that the comment is about."""
-    game, text = game_of(path), path.read_text(encoding="utf-8")
+    text = path.read_text(encoding="utf-8")
     comment = text[:text.index("game: ")]
     assert all(line.startswith("# ") for line in comment.splitlines()) and len(comment) > 20
-    assert to_text(read_parameters(path, engine(game).layout, game)) == text.removeprefix(comment)
+    assert to_text(load_parameters(path)) == text.removeprefix(comment)
 
 
 def test_the_chess_files_are_there_by_name():
-    for name in ("zero", "material", "pesto", "classic"):
+    for name in ("zero", "material", "pesto", "classic", "modern"):
         assert parameter_path(name).is_file()
+
+
+def test_modern_is_classic_and_more():
+    classic, modern = load_parameters("classic"), load_parameters("modern")
+    assert modern.layout.places[:len(classic.layout.places)] == classic.layout.places
+    assert (modern.weights[:, :classic.layout.size] == classic.weights).all() and modern.scale == classic.scale
 
 
 def test_zero_is_zero_and_material_counts_pieces_only():

@@ -35,7 +35,7 @@ EXAMPLE = """examples:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("params", metavar="PARAMS", help="parameter file to start from, or a bundled one: classic, zero, ...")
-    parser.add_argument("games", metavar="GAMES", nargs="*",
+    parser.add_argument("games", metavar="GAMES", nargs="*", default=[],
                         help="files of games or labelled positions (also .gz, .bz2, .zst), folders of them, datasets, or - for "
                              "standard input")
     parser.add_argument("-o", "--output", metavar="OUT", help="parameter file to write")

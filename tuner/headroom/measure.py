@@ -81,6 +81,9 @@ def described(sample: Sample, start: str, found: Predictions) -> dict:
 def predicted(sample: Sample, held_out: float, display: Display) -> Predictions:
     """Fit every model to the positions that are not held out."""
     options, parameters = sample.options, sample.begun.parameters
+    if sample.data.apart:
+        raise InputError(f"term {sample.data.apart[0]}: is not linear in its weights; headroom is measured on top of linear "
+                         "terms: name a parameter file without it")
     device = device_named("cpu", options.workers)
     train, _ = split_games(sample.data, held_out, options.seed)
     learned = np.isin(sample.game, train)

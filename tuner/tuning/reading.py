@@ -59,7 +59,7 @@ def read_games(engine: Engine, sources: Sequence[str], folder: Path, options: Tu
     again = positions or options.gradient != "analytic"
     if options.method == "scores" and all(source != "-" and is_dataset(source) for source in sources):
         data, _ = dataset_of(engine, sources, folder, options.reading, None, note, progress)
-        return _with_scores(data, sources, folder, options, start)
+        return _with_scores(data, sources, folder, options, start, engine.cpu(options.workers))
     with source_of(engine.game, options, searched) as scores:
         kept = Kept(folder, retarget, engine.game.words if again else None, scores,
                     options.lambda_ == 1) if retarget or again or scores else None
@@ -69,15 +69,15 @@ def read_games(engine: Engine, sources: Sequence[str], folder: Path, options: Tu
     other_targets = options.method in ("rootstrap", "scores")  # otherwise the outcomes are the results
     read = Read(data, report_line(report) if report else "", kept.results if other_targets else None, kept and kept.positions)
     if scores and kept:
-        read = _scored(read, kept, start, options, folder)
+        read = _scored(read, kept, start, options, folder, engine.cpu(options.workers))
     first = read.data.first[:-1][np.diff(read.data.first) > 0]
     require_learnable(data, read.line, set(np.unique(read.results[first]).tolist()) if other_targets else None)
     return read
 
 
-def _scored(read: Read, kept: Kept, start: Parameters, options: TuneOptions, folder: Path) -> Read:
+def _scored(read: Read, kept: Kept, start: Parameters, options: TuneOptions, folder: Path, device: Device) -> Read:
     """Return what was read with targets from scores; `start` are the parameters for --max-difference."""
-    scored = with_score_targets(read.data, kept.scores, kept.results, kept.unknown, start, options, folder)
+    scored = with_score_targets(read.data, kept.scores, kept.results, kept.unknown, start, options, folder, device)
     positions = read.positions if scored.keep is None or read.positions is None else read.positions[scored.keep]
     return Read(scored.data, read.line, scored.results, positions, scored)
 
@@ -91,12 +91,13 @@ def read_rows(sources: Sequence[str], folder: Path, options: TuneOptions, note: 
     return Read(data, "", None, None)
 
 
-def _with_scores(data: Dataset, sources: Sequence[str], folder: Path, options: TuneOptions, start: Parameters) -> Read:
+def _with_scores(data: Dataset, sources: Sequence[str], folder: Path, options: TuneOptions, start: Parameters,
+                 device: Device | None = None) -> Read:
     """Return a dataset that has scores with targets from them; InputError if it has none."""
     if not len(data.score):
         raise InputError(f"{sources[0]}: has no scores; learn from results with --method logistic, or build the dataset again "
                          "from games that record scores")
-    scored = with_score_targets(data, np.asarray(data.score), np.asarray(data.outcome), 0, start, options, folder)
+    scored = with_score_targets(data, np.asarray(data.score), np.asarray(data.outcome), 0, start, options, folder, device)
     first = scored.data.first[:-1][np.diff(scored.data.first) > 0]
     require_learnable(scored.data, "", set(np.unique(scored.results[first]).tolist()))
     return Read(scored.data, "", scored.results, None, scored)

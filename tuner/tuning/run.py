@@ -102,7 +102,7 @@ def dry_run(start: str, sources: Sequence[str], options: TuneOptions, display: D
         options = _without_gpu(options, read) if auto else options
         report_reading(read, engine, options, display, None)
         display.begin("computing errors")
-        return {"method": method, **dry_run_findings(read.data, parameters, options.fitting())}
+        return {"method": method, **dry_run_findings(read.data, parameters, options.fitting(device_of(engine, read, options)))}
 
 
 def _misjudged(begun: Start, result: FitResult, summary: dict, sources: Sequence[str], options: TuneOptions, read: Read,

@@ -16,6 +16,7 @@ from games.streams import InputError
 from tuner.datasets.array_files import ArrayWriter
 from tuner.datasets.dataset import Dataset
 from tuner.datasets.ranges import BLOCK, whole_games
+from tuner.device.base import Device
 from tuner.fit.options import FitOptions
 from tuner.fit.setup import make_problem
 from tuner.ingest.build import recorded_scores
@@ -56,7 +57,8 @@ def source_of(game: Game, options: TuneOptions, searched: Searched) -> Iterator[
 
 
 def with_score_targets(data: Dataset, scores: np.ndarray, results: np.ndarray, unknown: int, parameters: Parameters,
-                       options: TuneOptions, folder: Path) -> ScoreTargets:
+                       options: TuneOptions, folder: Path,
+                       device: Device | None = None) -> ScoreTargets:
     """Return the dataset with targets blended of the scores and results (n,) of its positions, see `tuner.ingest.recorded`;
     files go to `folder`. `unknown` positions were left out for want of a score.
 
@@ -73,7 +75,7 @@ def with_score_targets(data: Dataset, scores: np.ndarray, results: np.ndarray, u
     if unknown:
         lines.append(f"{unknown:,} positions without a score left out")
     if scale and most is not None:
-        near = close(scores, _evaluations(data, parameters, options.fitting()), scale.value, most)
+        near = close(scores, _evaluations(data, parameters, options.fitting(device)), scale.value, most)
         far = int((keep & ~near).sum())
         keep &= near
         lines.append(f"--max-difference {most:g}: {far:,} of {len(near):,} positions left out")

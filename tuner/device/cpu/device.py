@@ -89,7 +89,10 @@ class Cpu:
         return CpuTemporal(model, extra, self.piece, self.workers)
 
     def piece(self, model: Model, weights: np.ndarray, ranges: np.ndarray) -> Piece:
-        """Return positions as rows that are linear in the weights, near these weights."""
+        """Return positions as rows that are linear in the weights, near these weights. ValueError for an evaluation that is not
+        linear: `tuner.device.cpu.linearised` has one."""
+        if model.data.apart:
+            raise ValueError(f"{model.data.path}: term {model.data.apart[0]} is not linear")
         return Piece(model.arrays, ranges)
 
     def _terms_of(self, model: Model, weights: np.ndarray) -> TermsOf:
