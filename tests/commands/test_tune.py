@@ -44,13 +44,13 @@ def rows(small_dataset) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
     return x, data.phase / 24, (1 + data.outcome.astype(float)) / 2, np.repeat(np.arange(data.games), np.diff(data.first))
 
 
-def loss_of(rows, parameters: Parameters, scale: float, intercept, games: np.ndarray) -> float:
-    """Mean cross-entropy of some games, from the dense matrix."""
+def loss_of(rows, parameters: Parameters, said: dict, intercept, games: np.ndarray) -> float:
+    """Mean cross-entropy of some games, from the dense matrix, with the slopes by phase that the file records."""
     x, first, q, group = rows
-    shares = np.array([first, 1 - first])
+    shares = np.array([first, 1 - first]) * np.array(said["slopes"])[np.rint(24 * first).astype(int)]
     chosen = np.isin(group, games)
     evaluation = ((x @ parameters.weights.T + intercept) * shares.T).sum(axis=1)[chosen]
-    p, q = chances(evaluation, scale), q[chosen]
+    p, q = chances(evaluation, said["scale"]), q[chosen]
     return float(-(q * np.log(p) + (1 - q) * np.log1p(-p)).mean())
 
 
@@ -74,8 +74,8 @@ def test_the_losses_that_are_reported_are_those_of_the_file(learned, rows, small
     train, held = split_games(small_dataset, 0.1, 1)
     assert said["held_out_games"] == len(held) > 10
     for games, name in ((train, "loss"), (held, "held_out")):
-        assert said[f"{name}_before"] == pytest.approx(loss_of(rows, before, said["scale"], 0, games), abs=2e-6)
-        assert said[f"{name}_after"] == pytest.approx(loss_of(rows, after, said["scale"], said["intercept"], games), abs=2e-5)
+        assert said[f"{name}_before"] == pytest.approx(loss_of(rows, before, said, 0, games), abs=2e-6)
+        assert said[f"{name}_after"] == pytest.approx(loss_of(rows, after, said, said["intercept"], games), abs=2e-5)
     assert said["loss_after"] < said["loss_before"]
 
 
@@ -103,15 +103,15 @@ def test_the_lines_for_people_tell_the_losses_and_the_next_command(small_pgn, tm
     assert f"wrote {tmp_path / 'my out.yaml'}: {said['games']} games, {said['positions']:,} positions" in ran.out
     change = said["held_out_results"]
     assert (f"results   {change['before']:.5f} -> {change['after']:.5f}, change {change['difference']:+.5f} "
-            f"[{change['low']:+.5f}, {change['high']:+.5f}]  ({change['games']} held-out games of other openings, cross-entropy)"
-            ) in ran.out
+            f"[{change['low']:+.5f}, {change['high']:+.5f}]  ({change['games']} held-out games of other openings, cross-entropy "
+            "with slopes by phase)") in ran.out
     assert change["after"] == pytest.approx(said["held_out_after"]) and change["games"] == said["held_out_games"]
     assert f"tuner diff classic '{tmp_path / 'my out.yaml'}'" in ran.out
     assert ran.out.splitlines()[-1] == (f"see whether it is better: tuner match '{tmp_path / 'my out.yaml'}' classic --depth 4 "
                                         "--games 400")
     assert "read 300 games, used 300" in ran.err and "win/draw/loss" in ran.err
     none = done(*common, "--held-out", 0)
-    assert "results   " not in none.out and "(cross-entropy of the games learned from; none were held out)" in none.out
+    assert "results   " not in none.out and "slopes by phase of the games learned from; none were held out)" in none.out
     assert yaml.safe_load((tmp_path / "my out.yaml").read_text())["learned"]["held_out_after"] is None
 
 

@@ -100,7 +100,7 @@ def step_found(result: FitResult) -> dict:
         return {}
     step, data = result.step, result.problem.data
     return {"play": {"share": round(step.share, 3), "gain": round(step.gain, 1), "cost": round(step.cost, 1)},
-            **({"slopes": [round(slope, 3) for slope in data.slopes]} if isinstance(data, SlopedDataset) else {})}
+            **({"slopes": [round(slope, 6) for slope in data.slopes]} if isinstance(data, SlopedDataset) else {})}
 
 
 def _command(name: str, a: object, b: object, options: TuneOptions) -> str:
@@ -125,14 +125,15 @@ def found_lines(result: dict) -> list[str]:
     lines = []
     own, results = result["held_out_change"], result["held_out_results"]
     other, how = OTHER_TARGETS.get(result["method"], ("", ""))
+    loss = result["loss"] + (" with slopes by phase" if "slopes" in result else "")
     if results:
-        loss = "log loss of their results" if other else result["loss"] + (" with slopes by phase" if "slopes" in result else "")
+        loss = "log loss of their results" if other else loss
         lines.append(f"results   {_changed(results)}  ({results['games']:,} held-out games of other openings, {loss})")
     if own and other:
         lines.append(f"{other:<9} {_changed(own)}  (the same positions, {how})")
     if not results:
         lines.append(f"loss      {result['loss_before']:.5f} -> {result['loss_after']:.5f}  "
-                     f"({result['loss']} of the games learned from; none were held out)")
+                     f"({loss} of the games learned from; none were held out)")
     if result.get("noise"):
         lines.append(noise_line(result["noise"]))
     if result["ratios"]:
