@@ -238,6 +238,7 @@ def glue_text(game: str, terms: Sequence[Term], key: str) -> str:
             value_calls.append(f"        early, late = curve_{i}(value_total(emit, 0)), curve_{i}(value_total(emit, 1))")
         base += term.size
     kept_imports, kept_functions, kept_sum = kept_text(game, kept_calls)
-    return _GLUE.format(game=game, kept_imports=kept_imports, kept_functions=kept_functions, kept_sum=kept_sum, key=key, names=", ".join(term.name for term in terms), imports="\n".join(imports),
-                        curves="\n".join(curves), score_calls="\n".join(score_calls or ["    pass"]), count_calls="\n".join(count_calls),
-                        value_calls="\n".join(value_calls))
+    return _GLUE.format(game=game, key=key, names=", ".join(term.name for term in terms), imports="\n".join(imports),
+                        kept_imports=kept_imports, kept_functions=kept_functions, kept_sum=kept_sum,
+                        curves="\n".join(curves), score_calls="\n".join(score_calls or ["    pass"]),
+                        count_calls="\n".join(count_calls), value_calls="\n".join(value_calls))

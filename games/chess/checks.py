@@ -27,8 +27,8 @@ class Aims(NamedTuple):
     king: np.int64
 
 
-aims_type = numba.typeof(Aims(*np.zeros(5, np.uint64), np.int64(0)))
-NO_AIMS = Aims(*np.zeros(5, np.uint64), np.int64(0))
+NO_AIMS = Aims(EMPTY, EMPTY, EMPTY, EMPTY, EMPTY, np.int64(0))
+aims_type = numba.typeof(NO_AIMS)
 
 
 @inner(types.boolean(position_type))

@@ -61,13 +61,13 @@ def test_score_of_all_terms_together_is_coefficients_times_weights(game):
 def test_search_sees_the_evaluation_of_the_side_to_move(game):
     random, size = np.random.default_rng(2), engine(game).layout.size
     packed = pack(*random.normal(0, 50, (2, size)))
-    native = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p)(
+    native = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)(
         engine(game).composition.glue.score.address())
     positions, (text, start) = some_positions(game)[-300:].copy(), (find(game).text, find(game).start())
     signs = [1 if text(words).split()[1] == text(start).split()[1] else -1 for words in positions]
     assert 1 in signs and -1 in signs
     for words, expected, sign in zip(positions, scores(game, positions, packed), signs, strict=True):
-        assert native(words.ctypes.data, packed.ctypes.data) == expected * sign
+        assert native(words.ctypes.data, packed.ctypes.data, None) == expected * sign
 
 
 @every_game
