@@ -89,9 +89,11 @@ def count_checked(term: Term, view: ModuleType, position: np.ndarray) -> np.ndar
                 if function(*sides, emit) is not None:
                     raise WrongCount("it returns something, expected only calls of emit(index, count)")
             except AttributeError as problem:
-                if reads is not None and problem.obj in sides:
-                    problem.args = f"{function.__name__} is declared with reads={reads!r}, which leaves no {problem.name}",
-                raise
+                if reads is None or all(problem.obj is not side for side in sides):
+                    raise
+                text = (f"{function.__name__} is declared with reads={reads!r}, so its sides have no {problem.name}, "
+                        f"only {', '.join(sides[0]._fields)}")
+                raise WrongCount(text).with_traceback(problem.__traceback__) from None
     row = np.array(ours.row) - np.array(theirs.row)
     for index in np.flatnonzero((row < LOWEST) | (row > HIGHEST)):
         raise WrongCount(f"{ours.of(int(index))} adds up to {row[index]}, expected {LOWEST} to {HIGHEST}; count in larger units")

@@ -61,7 +61,7 @@ SUMS_SHIFT = np.uint64(64 - (SUMS.bit_length() - 1))
 
 
 def kept_text(game: str, calls: Sequence[str]) -> tuple[str, str, str]:
-    """Return the imports, the functions and the expression of the kept sum, given the calls that it consists of."""
+    """Return the imports, the functions and the expression of the kept sum, given the calls of which it consists."""
     if not calls:
         return "", "", "np.int64(0)"
     return _IMPORTS.format(game=game), _SUMS.format(calls="\n".join(calls)), "kept_sum(words, weights, sums)"

@@ -49,7 +49,7 @@ def context_dtype(rules: Rules) -> np.dtype:
         ("pv", np.uint32, (ROWS, ROWS)),  # triangular PV table
         ("stack", np.uint64, (ROWS, rules.words)),
         ("moves", np.uint32, (ROWS, rules.max_moves)),
-        ("ordered", np.int64, (ROWS, rules.max_moves + LANES)),  # the moves of a node with their scores, see `ordering`
+        ("ordered", np.int64, (ROWS, rules.max_moves + LANES)),  # moves with their scores, see games.search.ordering
     ], align=True)
 
 

@@ -89,7 +89,8 @@ def make_quiescence(rules: Rules) -> Quiescence:
     def quiesce_knowing(c, ply, depth, alpha, beta, check):
         """Fail-soft value of the position stack[ply] for the side to move, `depth` plies into quiescence.
 
-        `check`: whether it is in check and all evasions are to be searched. In an open window moves to the leaf go to pv[ply].
+        `check`: whether it is in check, and all evasions are to be searched. In an open window the moves to the leaf go to
+        pv[ply].
         """
         c.nodes += 1
         row = c.stack[ply]

@@ -19,7 +19,7 @@ from tuner.engine.loading import load_engine, make_engine, make_layout
 from tuner.parameters.writer import write_parameters
 
 README = (REPOSITORY / "evalterms/README.md").read_text(encoding="utf-8")
-EXAMPLE, WITH_HELPER, CURVED, PRODUCT, SCALING = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+EXAMPLE, WITH_HELPER, DECLARED, CURVED, PRODUCT, SCALING = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
 
 
 def written(folder: Path, text: str, name: str = "my_terms.py") -> Path:
@@ -72,6 +72,22 @@ def test_the_helper_of_the_readme_compiles(tmp_path):
     found, labels = own_columns(written(tmp_path, WITH_HELPER), rows)
     assert labels == ["wings.lonely_bishop"]
     assert found.any()
+
+
+def test_the_example_of_a_declaration_counts_what_it_says(tmp_path):
+    rows = some_positions("chess")[:200]
+    path = written(tmp_path, DECLARED)
+    found, labels = own_columns(path, rows)
+    assert labels == ["chains.links", "chains.outposts"]
+    assert [each.reads for each in make_engine("chess", [path]).composition.terms[-1].counting] == ["pawns and kings", None]
+    for words, row in zip(rows, found, strict=True):
+        board, expected = chess.Board(fen(words)), np.zeros(2)
+        for colour, sign in ((chess.WHITE, 1), (chess.BLACK, -1)):
+            pawns = board.pieces(chess.PAWN, colour)
+            for column, kind in enumerate((chess.PAWN, chess.KNIGHT)):
+                expected[column] += sign * sum(bool(board.attackers(colour, square) & pawns)
+                                               for square in board.pieces(kind, colour))
+        assert (row == expected).all()
 
 
 def test_the_example_that_is_not_linear_counts_what_both_sides_attack(tmp_path):

@@ -24,8 +24,8 @@ from tests.games.chess.mutation import mutate, originals
 from tests.games.support import DATA, REPOSITORY, games_of_bytes, read, rows, unit_of
 
 
-@unit_of(__file__).entry(types.int64(types.CPointer(types.uint64), types.CPointer(types.int64)))
-def score(words, weights):
+@unit_of(__file__).entry(types.int64(types.CPointer(types.uint64), types.CPointer(types.int64), types.int64))
+def score(words, weights, sums):
     """Material for the side to move, in steps of 1/256 centipawn."""
     total = np.int64(0)
     for kind in range(1, 7):

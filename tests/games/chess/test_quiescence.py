@@ -24,8 +24,8 @@ quiesce, is_quiet, resolve = SEARCH.quiescence.quiesce, SEARCH.quiescence.is_qui
 WEIGHTS = np.array([0, 97, 309, 331, 502, 941, 0], np.int64) * CENTIPAWN
 
 
-@UNIT.entry(types.int64(types.CPointer(types.uint64), types.CPointer(types.int64)))
-def score(words, weights):
+@UNIT.entry(types.int64(types.CPointer(types.uint64), types.CPointer(types.int64), types.int64))
+def score(words, weights, sums):
     """Material by weights, and up to 63/256 of a centipawn from the key, which tells positions apart."""
     total = np.int64(0)
     for kind in range(1, 7):
@@ -77,7 +77,7 @@ class Memory(Context):
 
 @UNIT.entry(types.int64(types.int64, types.int64, words_type))
 def evaluation_at(function, weights, words):
-    return evaluate_at(function, weights, words)
+    return evaluate_at(function, weights, 0, words)
 
 
 def evaluate(board: chess.Board) -> int:
