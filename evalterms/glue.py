@@ -63,13 +63,22 @@ def value_of_term(term, first, first_across, second, second_across, weights, sha
             us, them, sign = second, first_across, -1.0
         total += sign * value_of_side(term, us, them, weights, share)
     return total
-{kept_functions}
 
-@UNIT.inner(types.int64(words_type, weights_type, types.int64))
-def evaluate(words, weights, sums):
+
+@UNIT.inner(types.int64(words_type, types.int64), forceinline=True)
+def tapered(words, total):
+    """Return the value of a packed sum in a position."""
+    early = (total + 0x80000000) >> 32
+    late = total - (early << 32)
+    phase = phase_of(words)
+    return (early * phase + late * (PHASES - phase)) // PHASES
+
+
+@UNIT.inner(types.int64(words_type, weights_type))
+def evaluate(words, weights):
     first, second = first_side(words), second_side(words)
     first_across, second_across = across(first), across(second)
-    total = {kept_sum}
+    total = np.int64(0)
     for turn in range(2):
         emit = score_emitter(weights)
         if turn == 0:
@@ -78,10 +87,8 @@ def evaluate(words, weights, sums):
             us, them = second, first_across
         add_up(us, them, emit)
         total += score_total(emit) if turn == 0 else -score_total(emit)
-    early = (total + 0x80000000) >> 32
-    late = total - (early << 32)
-    phase = phase_of(words)
-    return (early * phase + late * (PHASES - phase)) // PHASES
+    return tapered(words, total)
+{kept_functions}
 
 
 @UNIT.entry(types.int64(types.CPointer(types.uint64), weights_type, types.int64))
@@ -91,7 +98,7 @@ def score(words, weights, sums):
     `sums`: the address of a table of zeros, for these weights and this thread alone, in which sums are kept; 0: keep none.
     """
     words = row_of(words)
-    value = evaluate(words, weights, sums)
+    value = {kept_value}
     return -value if second_to_move(words) else value
 
 
@@ -99,7 +106,7 @@ def score(words, weights, sums):
 def scores(positions, weights, out):
     """Evaluate positions (n, words) for the first player, in steps of 1/256 centipawn."""
     for i in range(len(positions)):
-        out[i] = evaluate(positions[i], words_at(weights), 0)
+        out[i] = evaluate(positions[i], words_at(weights))
 
 
 @UNIT.entry(types.int64(rows_type, types.int64, types.Array(types.int32, 2, "C"), types.Array(types.uint16, 1, "C"),
@@ -213,6 +220,7 @@ def plain_function(function: Callable) -> Callable:
 def glue_text(game: str, terms: Sequence[Term], key: str) -> str:
     """Return the source text of the evaluation with these terms; `key` names its compile unit."""
     imports, curves, score_calls, kept_calls, count_calls, value_calls, base = [], [], [], [], [], [], 0
+    rest_calls: list[str] = []  # of `score_calls`, those whose sums are not kept
     for i, term in enumerate(terms):
         calls, kept = [], []  # of the functions, but for their emitters
         for k, (function, reads) in enumerate(term.counting):
@@ -223,7 +231,8 @@ def glue_text(game: str, terms: Sequence[Term], key: str) -> str:
         value_calls.append(f"    {'el' if i else ''}if term == {i}:")
         value_calls += [f"        {call}, value_at(emit, {base}))" for call in calls]
         if term.curve is None:
-            score_calls += [f"    {call}, score_at(emit, {base}))" for k, call in enumerate(calls) if not kept[k]]
+            score_calls += [f"    {call}, score_at(emit, {base}))" for call in calls]
+            rest_calls += [f"    {call}, score_at(emit, {base}))" for k, call in enumerate(calls) if not kept[k]]
             kept_calls += [f"    term_{i}_{k}(us, them, score_at(emit, {base}))" for k in range(len(calls)) if kept[k]]
             count_calls += [f"    {call}, count_at(emit, {base}))" for call in calls]
             value_calls.append("        early, late = value_total(emit, 0), value_total(emit, 1)")
@@ -231,14 +240,16 @@ def glue_text(game: str, terms: Sequence[Term], key: str) -> str:
             curve = plain_function(term.curve)
             imports.append(f"from {curve.__module__} import {curve.__name__} as curve_{i}")
             curves.append(_CURVE.format(i=i, unit=UNIT))
-            score_calls += [f"    apart_{i} = score_apart(emit, {base})", *(f"    {call}, apart_{i})" for call in calls),
-                            f"    score_add(emit, packed_curve_{i}(score_total(apart_{i})))"]
+            curved = [f"    apart_{i} = score_apart(emit, {base})", *(f"    {call}, apart_{i})" for call in calls),
+                      f"    score_add(emit, packed_curve_{i}(score_total(apart_{i})))"]
+            score_calls += curved
+            rest_calls += curved
             # the sum of both sides, not the difference: nonzero wherever the parameters matter
             count_calls += [f"    {call}, count_at(emit_both, {base}))" for call in calls]
             value_calls.append(f"        early, late = curve_{i}(value_total(emit, 0)), curve_{i}(value_total(emit, 1))")
         base += term.size
-    kept_imports, kept_functions, kept_sum = kept_text(game, kept_calls)
+    kept_imports, kept_functions, kept_value = kept_text(game, kept_calls, rest_calls)
     return _GLUE.format(game=game, key=key, names=", ".join(term.name for term in terms), imports="\n".join(imports),
-                        kept_imports=kept_imports, kept_functions=kept_functions, kept_sum=kept_sum,
-                        curves="\n".join(curves), score_calls="\n".join(score_calls or ["    pass"]),
+                        kept_imports=kept_imports, kept_functions=kept_functions, kept_value=kept_value,
+                        curves="\n".join(curves), score_calls="\n".join(score_calls),
                         count_calls="\n".join(count_calls), value_calls="\n".join(value_calls))

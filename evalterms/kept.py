@@ -14,9 +14,14 @@ from evalterms.term import Term
 
 _SUMS = '''
 
+@UNIT.inner(types.void(side_type, side_type, score_emitter_type), forceinline=True)
+def add_up_rest(us, them, emit):
+{rest}
+
+
 @UNIT.inner(types.void(kept_type, kept_type, score_emitter_type), forceinline=True)
 def add_up_kept(us, them, emit):
-{calls}
+{kept}
 
 
 @UNIT.inner(types.int64(words_type, weights_type))
@@ -49,6 +54,23 @@ def kept_sum(words, weights, sums):
     put_word(sums, place + 1, other)
     put_word(sums, place + 2, np.uint64(total))
     return total
+
+
+@UNIT.inner(types.int64(words_type, weights_type, types.int64))
+def evaluate_keeping(words, weights, sums):
+    """Evaluate with kept sums; the same as `evaluate`."""
+    total = kept_sum(words, weights, sums)
+    first, second = first_side(words), second_side(words)
+    first_across, second_across = across(first), across(second)
+    for turn in range(2):
+        emit = score_emitter(weights)
+        if turn == 0:
+            us, them = first, second_across
+        else:
+            us, them = second, first_across
+        add_up_rest(us, them, emit)
+        total += score_total(emit) if turn == 0 else -score_total(emit)
+    return tapered(words, total)
 '''
 _IMPORTS = '''
 from evalterms.{game}.view import kept_key, kept_side, kept_type
@@ -60,11 +82,13 @@ SUMS_SHIFT = np.uint64(64 - (SUMS.bit_length() - 1))
 '''
 
 
-def kept_text(game: str, calls: Sequence[str]) -> tuple[str, str, str]:
-    """Return the imports, the functions and the expression of the kept sum, given the calls of which it consists."""
-    if not calls:
-        return "", "", "np.int64(0)"
-    return _IMPORTS.format(game=game), _SUMS.format(calls="\n".join(calls)), "kept_sum(words, weights, sums)"
+def kept_text(game: str, kept: Sequence[str], rest: Sequence[str]) -> tuple[str, str, str]:
+    """Return imports, functions and the expression of an evaluation with kept sums; given the calls of functions of terms whose
+    sums are kept, and of the rest."""
+    if not kept:
+        return "", "", "evaluate(words, weights)"
+    texts = (_IMPORTS.format(game=game), _SUMS.format(kept="\n".join(kept), rest="\n".join(rest or ["    pass"])))
+    return *texts, "evaluate_keeping(words, weights, sums)"
 
 
 def require_known(term: Term, view: ModuleType) -> None:
