@@ -41,28 +41,35 @@ def add_up(us, them, emit):
 @UNIT.inner(types.void(side_type, side_type, count_emitter_type, count_emitter_type, types.int64), forceinline=True)
 def count(us, them, emit, apart, turn):
 {count_calls}
-{kept_functions}
 
-@UNIT.inner(types.int64(words_type, weights_type, types.int64))
-def evaluate(words, weights, sums):
+
+@UNIT.inner(types.int64(types.int64, words_type, side_type, side_type, side_type, side_type, weights_type), forceinline=True)
+def finish(total, words, first, first_across, second, second_across, weights):
+    """Return the value of a position in steps, from the packed sum of its linear terms."""
+    phase = phase_of(words)
+    early = (total + 0x80000000) >> 32
+    late = total - (early << 32)
+    value = (early * phase + late * (PHASES - phase)) // PHASES
+{bent_calls}
+{scale_calls}
+    return value
+
+
+@UNIT.inner(types.int64(words_type, weights_type))
+def evaluate(words, weights):
     first, second = first_side(words), second_side(words)
     first_across, second_across = across(first), across(second)
-    phase = phase_of(words)
-    total, bent = {kept_sum}, np.int64(0)
+    total = np.int64(0)
     for turn in range(2):
         emit = score_emitter(weights)
         if turn == 0:
-            us, them, sign = first, second_across, 1
+            us, them = first, second_across
         else:
-            us, them, sign = second, first_across, -1
+            us, them = second, first_across
         add_up(us, them, emit)
-        total += sign * score_total(emit)
-{bent_calls}
-    early = (total + 0x80000000) >> 32
-    late = total - (early << 32)
-    value = (early * phase + late * (PHASES - phase)) // PHASES + bent
-{scale_calls}
-    return value
+        total += score_total(emit) if turn == 0 else -score_total(emit)
+    return finish(total, words, first, first_across, second, second_across, weights)
+{kept_functions}
 
 
 @UNIT.entry(types.float64(floats_type, floats_type))
@@ -82,7 +89,7 @@ def score(words, weights, sums):
     `sums`: the address of a table of zeros, for these weights and this thread alone, in which sums are kept; 0: keep none.
     """
     words = row_of(words)
-    value = evaluate(words, weights, sums)
+    value = {kept_value}
     return -value if second_to_move(words) else value
 
 
@@ -90,7 +97,7 @@ def score(words, weights, sums):
 def scores(positions, weights, out):
     """Evaluate positions (n, words) for the first player, in steps of 1/256 centipawn."""
     for i in range(len(positions)):
-        out[i] = evaluate(positions[i], words_at(weights), 0)
+        out[i] = evaluate(positions[i], words_at(weights))
 
 
 @UNIT.entry(types.int64(rows_type, types.int64, types.Array(types.int32, 2, "C"), types.Array(types.uint16, 1, "C"),
@@ -166,7 +173,13 @@ def plain_function(function: Callable) -> Callable:
 def glue_text(game: str, terms: Sequence[Term], key: str) -> str:
     """Return the source text of the evaluation with these terms; `key` names its compile unit."""
     form = form_of(terms)
-    imports, sums, score_calls, kept_calls, count_calls, base = [], [], [], [], [], 0
+    imports: list[str] = []
+    sums: list[str] = []
+    score_calls: list[str] = []
+    kept_calls: list[str] = []
+    rest_calls: list[str] = []
+    count_calls: list[str] = []
+    base = 0
     for i, term in enumerate(terms):
         calls = []  # of the counting functions, but for their emitters
         for k, (function, reads) in enumerate(term.counting):
@@ -174,9 +187,9 @@ def glue_text(game: str, terms: Sequence[Term], key: str) -> str:
             imports.append(f"from {function.__module__} import {function.__name__} as term_{i}_{k}")
             calls.append(f"term_{i}_{k}(" + ("us, them" if reads is None else "kept_side(us), kept_side(them)"))
         if term.linear:
-            kept = [each.reads is not None for each in term.counting]
-            score_calls += [f"    {call}, score_at(emit, {base}))" for k, call in enumerate(calls) if not kept[k]]
-            kept_calls += [f"    term_{i}_{k}(us, them, score_at(emit, {base}))" for k in range(len(calls)) if kept[k]]
+            score_calls += [f"    {call}, score_at(emit, {base}))" for call in calls]
+            for k, each in enumerate(term.counting):
+                (rest_calls if each.reads is None else kept_calls).append(f"    term_{i}_{k}(us, them, score_at(emit, {base}))")
             count_calls += [f"    {call}, count_at(emit, {base}))" for call in calls]
         else:
             if term.curve is not None:
@@ -189,21 +202,24 @@ def glue_text(game: str, terms: Sequence[Term], key: str) -> str:
         base += term.size
     curved = [i for i, term in enumerate(terms) if term.curve is not None]
     scaling = [i for i, term in enumerate(terms) if term.scales]
-    kept_imports, kept_functions, kept_sum = kept_text(game, kept_calls)
+    kept_imports, kept_functions, kept_value = kept_text(game, kept_calls, rest_calls)
     helpers = (_TAPERED.format(unit=UNIT) if sums else "") + "\n".join(sums)
     return _GLUE.format(
         game=game, key=key, names=", ".join(term.name for term in terms), imports="\n".join(imports), helpers=helpers,
-        kept_imports=kept_imports, kept_functions=kept_functions, kept_sum=kept_sum,
+        kept_imports=kept_imports, kept_functions=kept_functions, kept_value=kept_value,
         score_calls="\n".join(score_calls) or "    pass", count_calls="\n".join(count_calls), bent_calls=_bent(terms, curved),
         scale_calls=_scaled(scaling), combine_calls=_combined(terms, curved, scaling, form))
 
 
 def _bent(terms: Sequence[Term], curved: Sequence[int]) -> str:
-    """Return statements that add what the terms with functions give one side, in steps."""
-    lines = []
+    """Return statements that add what the terms with functions give both sides, in steps."""
+    if not curved:
+        return ""
+    lines = ["    for turn in range(2):", "        if turn == 0:", "            us, them, sign = first, second_across, 1",
+             "        else:", "            us, them, sign = second, first_across, -1"]
     for i in curved:
         sums = ", ".join(f"sum_{i}_{part}(us, them, weights, phase)" for part in range(terms[i].parts))
-        lines.append(f"        bent += sign * np.int64(np.floor(curve_{i}({sums}) * {UNIT}.0 + 0.5))")
+        lines.append(f"        value += sign * np.int64(np.floor(curve_{i}({sums}) * {UNIT}.0 + 0.5))")
     return "\n".join(lines)
 
 

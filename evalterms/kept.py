@@ -14,15 +14,18 @@ from evalterms.term import Term
 
 _SUMS = '''
 
+@UNIT.inner(types.void(side_type, side_type, score_emitter_type), forceinline=True)
+def add_up_rest(us, them, emit):
+{rest}
+
+
 @UNIT.inner(types.void(kept_type, kept_type, score_emitter_type), forceinline=True)
 def add_up_kept(us, them, emit):
-{calls}
+{kept}
 
 
-@UNIT.inner(types.int64(words_type, weights_type))
-def sum_to_keep(words, weights):
-    first, second = first_side(words), second_side(words)
-    first_across, second_across = across(first), across(second)
+@UNIT.inner(types.int64(kept_type, kept_type, kept_type, kept_type, weights_type))
+def sum_to_keep(first, first_across, second, second_across, weights):
     total = np.int64(0)
     for turn in range(2):
         emit = score_emitter(weights)
@@ -30,25 +33,35 @@ def sum_to_keep(words, weights):
             us, them = first, second_across
         else:
             us, them = second, first_across
-        add_up_kept(kept_side(us), kept_side(them), emit)
+        add_up_kept(us, them, emit)
         total += score_total(emit) if turn == 0 else -score_total(emit)
     return total
 
 
-@UNIT.inner(types.int64(words_type, weights_type, types.int64), forceinline=True)
-def kept_sum(words, weights, sums):
-    """Return the sum of the functions whose sums are kept; `sums` is the address of the table, or 0."""
-    if sums == 0:
-        return sum_to_keep(words, weights)
+@UNIT.inner(types.int64(words_type, weights_type, types.int64))
+def evaluate_keeping(words, weights, sums):
+    """Evaluate with sums kept in the table at an address, or anew if it is 0; the same as `evaluate`."""
+    first, second = first_side(words), second_side(words)
+    first_across, second_across = across(first), across(second)
     one, other = kept_key(words)
     place = np.int64((one * FACTOR ^ other) * FACTOR >> SUMS_SHIFT) << 2
-    if word_at(sums, place) == one and word_at(sums, place + 1) == other:
-        return np.int64(word_at(sums, place + 2))
-    total = sum_to_keep(words, weights)
-    put_word(sums, place, one)
-    put_word(sums, place + 1, other)
-    put_word(sums, place + 2, np.uint64(total))
-    return total
+    if sums != 0 and word_at(sums, place) == one and word_at(sums, place + 1) == other:
+        total = np.int64(word_at(sums, place + 2))
+    else:
+        total = sum_to_keep(kept_side(first), kept_side(first_across), kept_side(second), kept_side(second_across), weights)
+        if sums != 0:
+            put_word(sums, place, one)
+            put_word(sums, place + 1, other)
+            put_word(sums, place + 2, np.uint64(total))
+    for turn in range(2):
+        emit = score_emitter(weights)
+        if turn == 0:
+            us, them = first, second_across
+        else:
+            us, them = second, first_across
+        add_up_rest(us, them, emit)
+        total += score_total(emit) if turn == 0 else -score_total(emit)
+    return finish(total, words, first, first_across, second, second_across, weights)
 '''
 _IMPORTS = '''
 from evalterms.{game}.view import kept_key, kept_side, kept_type
@@ -60,11 +73,13 @@ SUMS_SHIFT = np.uint64(64 - (SUMS.bit_length() - 1))
 '''
 
 
-def kept_text(game: str, calls: Sequence[str]) -> tuple[str, str, str]:
-    """Return the imports, the functions and the expression of the kept sum, given the calls of which it consists."""
-    if not calls:
-        return "", "", "np.int64(0)"
-    return _IMPORTS.format(game=game), _SUMS.format(calls="\n".join(calls)), "kept_sum(words, weights, sums)"
+def kept_text(game: str, kept: Sequence[str], rest: Sequence[str]) -> tuple[str, str, str]:
+    """Return imports, functions and the expression of an evaluation with kept sums; given the calls of functions of terms whose
+    sums are kept, and of the rest."""
+    if not kept:
+        return "", "", "evaluate(words, weights)"
+    texts = (_IMPORTS.format(game=game), _SUMS.format(kept="\n".join(kept), rest="\n".join(rest or ["    pass"])))
+    return *texts, "evaluate_keeping(words, weights, sums)"
 
 
 def require_known(term: Term, view: ModuleType) -> None:

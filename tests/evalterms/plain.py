@@ -10,6 +10,7 @@ import numpy as np
 
 from evalterms.check import count_checked
 from games import jit
+from games.search.context import SUMS
 from tuner.engine.loading import make_engine
 
 
@@ -22,8 +23,11 @@ def main(game: str, source: str, target: str) -> None:
     rows = engine.coefficients(given["positions"])
     scores = np.zeros(len(given["positions"]), np.int64)
     engine.composition.glue.scores(given["positions"], given["packed"], scores)
+    table = np.zeros(4 * SUMS, np.uint64)
+    kept = [[engine.composition.glue.score(words, given["packed"], table.ctypes.data) for words in given["positions"]]
+            for _ in range(2)]
     inputs = rows.dense(len(engine.composition.form.column))
-    np.savez(target, checked=counted, coefficients=inputs, phases=rows.phase, scores=scores)
+    np.savez(target, kept=kept, checked=counted, coefficients=inputs, phases=rows.phase, scores=scores)
 
 
 if __name__ == "__main__":

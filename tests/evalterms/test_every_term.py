@@ -103,6 +103,7 @@ def test_plain_python_counts_and_scores_what_compiled_code_does(plain):
     assert (python["coefficients"] == coefficients).all()
     assert (python["phases"] == phases).all()
     assert (python["scores"] == found).all()
+    assert (np.abs(python["kept"]) == np.abs(found)).all()  # for the side to move; sums computed, then found in the table
 
 
 def test_every_index_lies_within_the_parameter_that_it_starts_from(plain):

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ctypes
+import re
 import textwrap
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -123,7 +125,10 @@ def test_a_file_may_declare_its_functions(tmp_path):
     whole = make_engine("chess", [path])
     rows = some_positions("chess")[:300]
     found = whole.coefficients(rows).dense(len(whole.composition.form.column))[:, whole.layout.size - 1]
-    assert found.any() and "kept_sum" in vars(whole.composition.glue)
+    assert found.any()
+    text = Path(whole.composition.glue.__file__).read_text(encoding="utf-8")
+    kept = re.search(r"def add_up_kept.*?\n\n", text, re.DOTALL)[0]
+    assert f"term_{len(whole.composition.terms) - 1}_0(" in kept
 
 
 @pytest.mark.parametrize(("body", "reads", "expected"), [
