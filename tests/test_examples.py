@@ -14,7 +14,7 @@ from tests.games.support import REPOSITORY
 
 EXAMPLES = REPOSITORY / "examples"
 SCRIPTS = {
-    "tune_games": (("values", "material.queen eg", "the report:"), ("learned.yaml", "run/report.html")),
+    "tune_games": (("values", "material.queen", "the report:"), ("learned.yaml", "run/report.html")),
     "own_term": (("rooks.connected", "rooks "), ("learned.yaml",)),
     "labelled_positions": (("held-out games", "material.queen"), ("positions.epd", "learned.yaml")),
     "match": (("Results of classic vs material", "Elo of classic"), ("games.pgn", "match/report.html")),

@@ -164,7 +164,15 @@ def test_an_interrupt_ends_the_engine(build, tmp_path, monkeypatch):
 
     monkeypatch.setattr(row_engine, "PATIENCE", 60.0)
     before, threads = sorted(tmp_path.iterdir()), threading.active_count()
-    threading.Timer(0.5, interrupt_main).start()
+    read, timers = row_engine.RowEngine._read, [threading.Timer(0.5, interrupt_main)]
+
+    def interrupted_soon(engine: row_engine.RowEngine) -> None:
+        """Begin to read; the interrupt does not arrive earlier, where an import could swallow it."""
+        while timers:
+            timers.pop().start()
+        read(engine)
+
+    monkeypatch.setattr(row_engine.RowEngine, "_read", interrupted_soon)
     with pytest.raises(KeyboardInterrupt):
         build("silent 1")
     assert sorted(tmp_path.iterdir()) == before
