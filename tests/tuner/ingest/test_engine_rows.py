@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import signal
 import sys
 import threading
 import time
@@ -159,12 +160,16 @@ def test_what_is_no_program_or_another_program_is_said(build, tmp_path):
 
 
 def test_an_interrupt_ends_the_engine(build, tmp_path, monkeypatch):
-    """Ctrl-C arrives while rows are waited for."""
-    from _thread import interrupt_main
+    """Ctrl-C arrives while rows are waited for: as a signal, which ends the wait (`interrupt_main` would not)."""
+    main = threading.main_thread().ident
+    assert main == threading.get_ident()
+
+    def interrupt() -> None:
+        signal.pthread_kill(main, signal.SIGINT)
 
     monkeypatch.setattr(row_engine, "PATIENCE", 60.0)
     before, threads = sorted(tmp_path.iterdir()), threading.active_count()
-    read, timers = row_engine.RowEngine._read, [threading.Timer(0.5, interrupt_main)]
+    read, timers = row_engine.RowEngine._read, [threading.Timer(0.5, interrupt)]
 
     def interrupted_soon(engine: row_engine.RowEngine) -> None:
         """Begin to read; the interrupt does not arrive earlier, where an import could swallow it."""
