@@ -62,7 +62,7 @@ class Composition:
 
     @property
     def combine(self) -> Any:
-        """What compiled code calls by `evalterms.form.call_combine`: an address."""
+        """The function `combine` of the glue as compiled code calls it: its address (in plain Python itself)."""
         return self.glue.combine if jit.PLAIN else self.glue.combine.address()
 
 

@@ -5,7 +5,8 @@ its *inputs*. Those of the first player have the columns of the parameters, thos
 
     sums      tapered sums of weight * count over the inputs: sum 0 is that of all linear terms; each other term has two for each
               part, of the first and of the second player
-    combine   the evaluation and its derivatives by the sums: compiled, see `evalterms.glue`
+    combine   the evaluation and its derivatives by the sums: compiled, see `evalterms.glue`; called by its address in
+              `tuner.device.cpu.linearised_kernels`
 
 The derivative by a weight is the derivative by its sum, times the count, times the share of the stage.
 """
@@ -33,15 +34,6 @@ class Form:
     sums: tuple[int, ...]
     weights: tuple[tuple[int, ...], ...]
     copies: tuple[tuple[int, np.ndarray], ...]
-
-    @property
-    def columns(self) -> int:
-        return len(self.column) - self.apart
-
-    @property
-    def apart(self) -> int:
-        """Number of parameters whose counts are kept for each side; 0 if the evaluation is linear."""
-        return int((self.sum > 0).sum()) // 2
 
     def packed(self, weights: np.ndarray) -> np.ndarray:
         """Return packed weights (columns,) with copies behind them for terms of two parts, each with one part alone."""

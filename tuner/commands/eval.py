@@ -52,9 +52,13 @@ def run(arguments: argparse.Namespace) -> dict:
 
 def _scores(engine: Engine, parameters: Parameters, source: str, arguments: argparse.Namespace) -> dict:
     """Print one score per line; with --json return them all."""
+    from games.streams import InputError
     from tuner.device.choose import device_named
     from tuner.engine.evaluate_file import scores_of
 
+    if arguments.device == "gpu" and engine.composition.curved:
+        raise InputError(f"--device gpu: term {engine.composition.curved[0]} is not linear in its weights, which GPUs have no "
+                         "passes for; choose --device cpu")
     found, workers = [], available_cpus()
     for scores in scores_of(engine, parameters, source, workers, device_named(arguments.device, workers)):
         if arguments.json:

@@ -46,8 +46,7 @@ def add_gradient_options(group: argparse._ActionsContainer) -> None:
     group.add_argument("--gradient", choices=("analytic", "finite-difference", "forward-difference", "central-difference"),
                        default="analytic", metavar="KIND",
                        help="analytic (default), or forward-difference, central-difference or finite-difference (the same as "
-                            "central): differences of the evaluation itself, slow, for terms that are not linear in their "
-                            "parameters")
+                            "central): differences of the evaluation itself, slow, a check of the analytic ones")
     group.add_argument("--step", type=between(1e-6, 1e4, "1"), metavar="CP",
                        help="step of the differences in centipawns (default: central 0.01, forward 1)")
 

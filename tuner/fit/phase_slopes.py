@@ -1,8 +1,9 @@
 """Slopes by phase: how steeply results follow the starting evaluation in each phase, relative to the scale of the fit.
 
 The same advantage decides more games in an endgame than after the opening, and some endings are drawn whatever the evaluation
-says. A fit with one scale bends its weights until they say so: on games that strong engines drew, that cost 200 Elo. With
-slopes, v = tanh(scale * slope(phase) * evaluation), and weights learn only what the starting evaluation misses.
+says. A fit with one scale bends its weights until they say so: on games of strong engines, which draw much, that cost about
+130 Elo (docs/what-the-numbers-mean.md: -206 without slopes, -77 with them). With slopes, v = tanh(scale * slope(phase) *
+evaluation), and weights learn only what the starting evaluation misses.
 """
 
 from __future__ import annotations
@@ -12,9 +13,8 @@ from dataclasses import dataclass, fields, replace
 import numpy as np
 
 from tuner.datasets.dataset import Dataset
-from tuner.datasets.ranges import whole_games
 from tuner.fit.problem import Problem
-from tuner.fit.scale import sampled_games, slope_of
+from tuner.fit.scale import outcomes_of, sampled_games, slope_of
 
 FEWEST_GAMES = 200  # of a slope; phases with fewer share the games of the phases around them
 LEAST, LARGEST = 0.02, 10.0  # slopes: evaluations hardly count where results do not follow them
@@ -42,14 +42,8 @@ def fit_slopes(problem: Problem, scale: float) -> np.ndarray:
     """Return the slopes (phases + 1,) at which the starting evaluation predicts outcomes best in each phase, relative to
     `scale`. They are 1 if the starting weights are zero."""
     games = sampled_games(problem)
-    ranges = whole_games(problem.data, games)
-    evaluation = problem.evaluations(problem.start, ranges)
-    outcome, code = (np.concatenate([array[low:high] for low, high in ranges]) for array in (
-        problem.data.outcome, problem.data.phase))
-    phase = problem.data.phase_scale[code, 0].astype(np.int64)
-    game = np.repeat(np.arange(len(games)), ranges[:, 1] - ranges[:, 0])
-    problem.model.release()
-    outcome, slopes = outcome.astype(np.float64), np.ones(problem.data.phases + 1)
+    evaluation, outcome, phase, game = outcomes_of(problem, games)
+    slopes = np.ones(problem.data.phases + 1)
     for step in range(len(slopes)):
         for reach in range(len(slopes)):
             here = np.abs(phase - step) <= reach

@@ -31,14 +31,7 @@ class Scale(NamedTuple):
 
 def fit_scale(problem: Problem) -> Scale | None:
     """Return the scale at which the starting weights predict outcomes best; None if they do not predict outcomes."""
-    games = sampled_games(problem)
-    ranges = whole_games(problem.data, games)
-    evaluation = problem.evaluations(problem.start, ranges)
-    outcome, phase = (np.concatenate([array[low:high] for low, high in ranges]) for array in (
-        problem.data.outcome, problem.data.phase))
-    phase = problem.data.phase_scale[phase, 0].astype(np.int64)
-    problem.model.release()
-    outcome, game = outcome.astype(np.float64), np.repeat(np.arange(len(games)), ranges[:, 1] - ranges[:, 0])
+    evaluation, outcome, phase, game = outcomes_of(problem, sampled_games(problem))
     left_out = _dead_phases(evaluation, outcome, phase, game, problem.data.phases)
     kept = ~np.isin(phase, left_out)
     if 2 * kept.sum() < len(kept):  # too many to be a few endings
@@ -61,6 +54,18 @@ def scale_lines(found: Scale | None, before: float) -> list[str]:
                      f"evaluation wins {'more' if ratio > 1 else 'less'} often in these games than the file says; the learned "
                      f"file gets the new scale; --scale {before:g} keeps the old one")
     return lines
+
+
+def outcomes_of(problem: Problem, games: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Return, for the positions (n,) of some games, starting evaluations in centipawns and outcomes, first player's view, steps
+    of the phase, and which of the games each is of."""
+    ranges = whole_games(problem.data, games)
+    evaluation = problem.evaluations(problem.start, ranges)
+    outcome, code = (np.concatenate([array[low:high] for low, high in ranges]) for array in (
+        problem.data.outcome, problem.data.phase))
+    phase = problem.data.phase_scale[code, 0].astype(np.int64)
+    problem.model.release()
+    return evaluation, outcome.astype(np.float64), phase, np.repeat(np.arange(len(games)), ranges[:, 1] - ranges[:, 0])
 
 
 def sampled_games(problem: Problem) -> np.ndarray:
