@@ -16,7 +16,6 @@ from tuner.datasets.writer import DatasetWriter
 
 MOST_CODES = 1 << 16  # pairs of phase and scale: values of a wide phase
 PIECE = 1 << 20  # numbers converted at a time
-NARROW = np.iinfo(np.int8)
 
 
 class WideWriter(DatasetWriter):
