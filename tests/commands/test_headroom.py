@@ -38,7 +38,7 @@ def measured(games) -> tuple[dict, Path]:
 @needs_trees
 def test_everything_is_measured_and_shown(measured):
     found, page = measured
-    assert [line["model"] for line in found["models"]] == ["start", "linear", "trees"]
+    assert [line["model"] for line in found["models"]] == ["start", "fit", "trees"]
     assert found["values"] == "results of the games" and found["loss"] == "cross-entropy"
     assert found["held_out_positions"] > 1000 and found["positions"] > found["held_out_positions"]
     text = page.read_text(encoding="utf-8")
@@ -73,6 +73,14 @@ def test_a_sample_has_whole_games_and_at_most_so_many_positions(games, monkeypat
         assert 2900 < found["positions"] <= 3000
         counts.add((found["games"], found["models"][0]["value"]))
     assert len(counts) == 2  # other games
+
+
+@needs_trees
+def test_terms_that_are_not_linear_are_measured_too(small_pgn, monkeypatch):
+    monkeypatch.setattr(trees, "ROUNDS", 1)
+    ran = done("headroom", "modern", small_pgn, "--targets", "results", "--sample", 1500, *SHORT)
+    assert "best fit of these terms" in ran.out and "trees on the same counts" in ran.out
+    assert "linear" not in ran.out
 
 
 @needs_trees

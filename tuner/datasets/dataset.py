@@ -61,6 +61,12 @@ class Dataset:
         sign = np.where(rows.index < self.columns, 1.0, -1.0)
         return rows._replace(index=self.column[rows.index], count=rows.count * sign).matrix(self.columns)
 
+    def sums(self) -> Any:
+        """Return the counts of both players together (positions, k) of the terms that are kept apart, in the order of `column`
+        from `columns` on, as a SciPy CSR array of float64."""
+        both = self.rows(0, self.positions).matrix(len(self.column))
+        return both[:, self.column[self.columns:].astype(np.int64)] + both[:, self.columns:]
+
     def rows(self, begin: int, end: int) -> Rows:
         """Return positions begin to end, without copying."""
         low, high = int(self.row[begin]), int(self.row[end])

@@ -1,6 +1,6 @@
 """What the trees use: the rise of the held-out loss if one of their inputs is shuffled among positions (Breiman 2001).
 
-The columns of a table are shuffled together. The linear evaluation stays as it is, so that only what the trees add is measured.
+The columns of a table are shuffled together. The fitted evaluation stays as it is, so that only what the trees add is measured.
 Inputs that stand in for each other share what they explain.
 """
 
@@ -13,7 +13,7 @@ from tuner.headroom.resampling import Sums, plain
 from tuner.headroom.trees import Boosted, Inputs
 from tuner.parameters.layout import Layout
 
-LINEAR, PHASE = "the linear evaluation", "the phase"
+EVALUATION, PHASE = "the evaluation", "the phase"
 POSITIONS = 5000  # that are shuffled
 MOST = 15  # inputs reported
 
@@ -47,9 +47,9 @@ def importance(model: Boosted, inputs: Inputs, q: np.ndarray, mass: np.ndarray, 
 
 def _inputs(model: Boosted, layout: Layout) -> list[tuple[str, np.ndarray]]:
     """Return names of inputs and their columns among those of the trees."""
-    found = [(LINEAR, np.array([0])), (PHASE, np.array([1]))]
+    found = [(EVALUATION, np.array([0])), (PHASE, np.array([1]))]
     for place in layout.places:
-        inside = np.flatnonzero((model.columns >= place.first) & (model.columns < place.first + place.size))
+        inside = np.flatnonzero((model.source >= place.first) & (model.source < place.first + place.size))
         if len(inside):
             found.append((place.path, inside + 2))
     return found

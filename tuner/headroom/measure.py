@@ -1,4 +1,4 @@
-"""Measure what is left to gain: by better weights of the same terms, and by functions of the same counts that are not linear.
+"""Measure what is left to gain: by better weights of the same terms, and by other functions of the same counts.
 
 Losses are cross-entropies of the values of held-out positions, whole openings that nothing was fitted to; excess is what is above
 the entropy of the values themselves, which no prediction can go below. Results of games have no such entropy: theirs are losses.
@@ -33,8 +33,8 @@ DIGITS = 6
 
 @dataclass(frozen=True)
 class Predictions:
-    """Logits (n,) of the sample's positions by each model; `scales` are those of the linear ones. `held` (n,) bool marks the
-    positions that were held out; `counts` says how much the trees use each input."""
+    """Logits (n,) of the sample's positions by each model; `scales` are those of the parameter file and of the fit. `held` (n,)
+    bool marks the positions that were held out; `counts` says how much the trees use each input."""
 
     logits: dict[str, np.ndarray]
     scales: dict[str, float]
@@ -61,7 +61,8 @@ def described(sample: Sample, start: str, found: Predictions) -> dict:
     whole: dict = {
         "start": start, "values": sample.values, "targets": sample.options.targets,
         "loss": "cross-entropy" if sample.options.targets == "results" else "excess cross-entropy",
-        "positions": len(held), "games": len(sample.games), "held_out_positions": int(held.sum()),
+        "not_linear": sample.data.apart, "positions": len(held), "games": len(sample.games),
+        "held_out_positions": int(held.sum()),
         "held_out_games": len(np.unique(sample.game[held])), "columns": sample.data.columns, "seed": sample.options.seed,
         "entropy": round(float(mass @ own / mass.sum()), DIGITS),
         "models": [{"model": name, **plain(total.interval(partial(_mean, name)))} for name in losses],
@@ -81,36 +82,34 @@ def described(sample: Sample, start: str, found: Predictions) -> dict:
 def predicted(sample: Sample, held_out: float, display: Display) -> Predictions:
     """Fit every model to the positions that are not held out."""
     options, parameters = sample.options, sample.begun.parameters
-    if sample.data.apart:
-        raise InputError(f"term {sample.data.apart[0]}: is not linear in its weights; headroom is measured on top of linear "
-                         "terms: name a parameter file without it")
-    device = device_named("cpu", options.workers)
+    engine = sample.begun.engine
+    device = device_named("cpu", options.workers) if engine is None else engine.cpu(options.workers)
     train, _ = split_games(sample.data, held_out, options.seed)
     learned = np.isin(sample.game, train)
     if min(learned.sum(), (~learned).sum()) < FEWEST:
         raise InputError(f"{learned.sum():,} positions to learn from and {(~learned).sum():,} held out: expected at least "
                          f"{FEWEST:,} of both; give more games, or another --held-out than {held_out:g}")
-    display.begin("fitting the linear evaluation")
+    display.begin("fitting the evaluation")
     fitting = FitOptions(held_out=held_out, intercept=False, errors=False, seed=options.seed, device=device,
                          progress=display.passing)
     result = fit(sample.data, parameters, fitting, games=sample.games)
     problem = replace(result.problem, games=np.arange(sample.data.games))
     everything = np.array([[0, sample.data.positions]], np.int64)
     logits, scales = {}, {}
-    for name, weights in (("start", problem.start), ("linear", result.weights)):
+    for name, weights in (("start", problem.start), ("fit", result.weights)):
         evaluation = problem.evaluations(weights, everything)[sample.place]
         scales[name] = fitted_scale(evaluation[learned], sample.q[learned], sample.mass[learned])
         logits[name] = 2 * scales[name] * evaluation
     if not available():
         return Predictions(logits, scales, ~learned, [], 0, 0)
     display.begin("fitting trees")
-    inputs = Inputs(logits["linear"], sample.share, sample.counts())
+    inputs = Inputs(logits["fit"], sample.share, sample.counts())
     model = boosted(inputs.only(learned), sample.q[learned], sample.mass[learned], sample.opening[learned], options.workers,
                     options.seed, display.counting)
     held = inputs.only(~learned)
     added = np.full(len(learned), np.nan)  # of positions learned from it is not needed
     added[~learned] = model(held)
-    logits["trees"] = logits["linear"] + added
+    logits["trees"] = logits["fit"] + added
     display.begin("shuffling counts")
     counts = importance(model, held, sample.q[~learned], sample.mass[~learned], sample.opening[~learned],
                         sample.data.layout, options.seed, options.workers)
@@ -147,10 +146,10 @@ def _phases(share: np.ndarray, cluster: np.ndarray, losses: dict[str, np.ndarray
 
 
 def disagreements(sample: Sample, found: Predictions) -> list[dict]:
-    """Return the held-out positions where trees and linear fit differ most in the expected score, one of each game."""
+    """Return the held-out positions where trees and fit differ most in the expected score, one of each game."""
     place = np.flatnonzero(found.held)
     scores = {name: 1 / (1 + np.exp(-logit[place])) for name, logit in found.logits.items()}
-    apart = np.abs(scores["trees"] - scores["linear"])
+    apart = np.abs(scores["trees"] - scores["fit"])
     chosen: list[int] = []
     games: set[int] = set()
     for i in np.argsort(-apart, kind="stable").tolist():

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import numpy as np
+from scipy.sparse import hstack
 
 from games.record import Game, PositionBatch, ReadOptions, ReadReport
 from tuner.datasets.dataset import Dataset
@@ -16,6 +16,7 @@ from tuner.datasets.format import is_dataset
 from tuner.datasets.ranges import whole_games
 from tuner.engine.engine import Engine
 from tuner.engine.loading import quiescence_of
+from tuner.headroom.trees import Counts
 from tuner.ingest.build import count_positions
 from tuner.io.progress import Display
 from tuner.tuning.methods import resolved, retarget_of
@@ -83,9 +84,12 @@ class Sample:
         source = f"searches of {options.teacher}, {options.nodes:,} nodes" if options.teacher else "recorded scores"
         return source + (f", blended with the results (lambda {options.lambda_:g})" if options.lambda_ else "")
 
-    def counts(self) -> Any:
-        """Return the counts (n, columns) as a SciPy CSR array."""
-        return self.data.matrix()[self.place]
+    def counts(self) -> Counts:
+        """Return the counts of the terms: differences of the players and, for terms that are not linear, sums as well."""
+        found, source = self.data.matrix(), self.data.column.astype(np.int64)
+        if self.data.apart:
+            found = hstack([found, self.data.sums()], "csr")
+        return Counts(found[self.place], source, np.arange(len(source)) >= self.data.columns)
 
     def texts(self, some: np.ndarray) -> list[str]:
         """Return the texts of some of its positions (indices), "" where they are not known."""

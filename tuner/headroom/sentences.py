@@ -8,7 +8,7 @@ SOME = 3  # names in a sentence
 def sentences(found: dict) -> list[str]:
     """Return sentences about the plain data of `tuner.headroom.measure.measured`."""
     gains = {gain["model"]: gain for gain in found["gains"]}
-    lines = [_linear(found, gains["linear"])]
+    lines = [_fit(found, gains["fit"])]
     if "trees" in gains:
         lines.append(_trees(found, gains["trees"]))
         if found["targets"] != "results":
@@ -16,6 +16,11 @@ def sentences(found: dict) -> list[str]:
             lines.append(f"What neither closes, {left['value']:.4f}, needs counts that these terms lack, or a search; or more "
                          "positions to learn from.")
     return lines
+
+
+def linear(found: dict) -> bool:
+    """Return whether all terms are linear in their weights. Folders of earlier versions do not say: theirs are."""
+    return not found.get("not_linear")
 
 
 def certain(gain: dict) -> bool:
@@ -31,19 +36,20 @@ def interval_text(found: dict, digits: int = 4, factor: float = 1.0) -> str:
     return f"{text} [{factor * found['low']:.{digits}f}, {factor * found['high']:.{digits}f}]"
 
 
-def _linear(found: dict, gain: dict) -> str:
+def _fit(found: dict, gain: dict) -> str:
     if certain(gain):
         return (f"Better weights of the same terms gain {_amount(found, gain, found['start'])}: `tuner tune` learns weights "
                 "from such values.")
-    return (f"The best linear fit of these terms is not better than {found['start']} beyond chance: more positions would let it "
-            "learn weights more closely, if there is something to learn.")
+    return (f"The best {'linear ' if linear(found) else ''}fit of these terms is not better than {found['start']} beyond chance: "
+            "more positions would let it learn weights more closely, if there is something to learn.")
 
 
 def _trees(found: dict, gain: dict) -> str:
+    functions = "Functions of the same counts that are not linear" if linear(found) else "Other functions of the same counts"
     if not certain(gain):
-        return ("Functions of the same counts that are not linear gain nothing beyond chance here: more positions would find "
+        return (f"{functions} gain nothing beyond chance here: more positions would find "
                 "smaller gains; otherwise the next step is terms that count something new.")
-    text = f"Functions of the same counts that are not linear gain another {_amount(found, gain, 'the linear fit')}"
+    text = f"{functions} gain another {_amount(found, gain, 'the linear fit' if linear(found) else 'the fit')}"
     most = _most(found.get("phases") or [])
     if most:
         text += f"; here most per position where the share of {found['first_stage']} is {most['from']:g} to {most['to']:g}"

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from tuner.headroom.sentences import interval_text
+from tuner.headroom.sentences import interval_text, linear
 
-NAMES = {"linear": "best linear fit", "trees": "trees on the same counts"}
 SHOWN = 10  # inputs of the trees
 POSITIONS = 5
 
 
+def names_of(found: dict) -> dict[str, str]:
+    """Return the models of a measurement, as the user reads them."""
+    return {"start": found["start"], "fit": "best linear fit" if linear(found) else "best fit of these terms",
+            "trees": "trees on the same counts"}
+
+
 def lines_of(found: dict) -> list[str]:
     """Return the tables and sentences of a measurement."""
-    names = NAMES | {"start": found["start"]}
+    names = names_of(found)
     width = max(map(len, names.values())) + 2
     gains = {gain["model"]: gain for gain in found["gains"]}
     lines = [f"{found['loss']} of {found['held_out_positions']:,} held-out positions ({found['held_out_games']:,} games); "
@@ -21,10 +26,10 @@ def lines_of(found: dict) -> list[str]:
         lines.append(f"  {names[line['model']]:<{width}}{interval_text(line)}"
                      + (f"   gain {interval_text(gain)}" if gain else ""))
     if found.get("phases"):
-        short = [name for name in ("start", "linear", "trees") if name in found["phases"][0]]
+        short = [name for name in ("start", "fit", "trees") if name in found["phases"][0]]
         lines.append(f"by the share of the first stage, {found['first_stage']}:")
         lines.append(f"  {'share':<12}{'positions':>10}" + "".join(f"{'file' if name == 'start' else name:>9}" for name in short)
-                     + f"   gain of {'trees' if 'trees' in short else 'linear'}")
+                     + f"   gain of {'trees' if 'trees' in short else 'fit'}")
         for line in found["phases"]:
             lines.append(f"  {line['from']:.2f}-{line['to']:.2f}   {line['positions']:>10,}"
                          + "".join(f"{line[name]:>9.4f}" for name in short) + f"   {interval_text(line['gains'][-1])}")
@@ -33,8 +38,8 @@ def lines_of(found: dict) -> list[str]:
         wide = max(len(line["input"]) for line in found["counts"][:SHOWN]) + 2
         lines += [f"  {line['input']:<{wide}}{interval_text(line, 5)}" for line in found["counts"][:SHOWN]]
     if found.get("disagreements"):
-        lines.append("where trees and linear fit differ most (expected score of the first player: value, file, linear, trees):")
-        lines += [f"  {line['value']:.2f}  {line['start']:.2f}  {line['linear']:.2f}  {line['trees']:.2f}  {line['position']}"
+        lines.append("where trees and fit differ most (expected score of the first player: value, file, fit, trees):")
+        lines += [f"  {line['value']:.2f}  {line['start']:.2f}  {line['fit']:.2f}  {line['trees']:.2f}  {line['position']}"
                   for line in found["disagreements"][:POSITIONS]]
     if "missing" in found:
         lines.append(found["missing"])

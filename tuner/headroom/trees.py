@@ -1,16 +1,17 @@
-"""Boosted regression trees on the counts of an evaluation, on top of its linear value.
+"""Boosted regression trees on the counts of an evaluation, on top of its value.
 
-The logit of a position is that of the linear fit plus a function f of its counts, its phase and that logit. f is a sum of trees
+The logit of a position is that of the fit plus a function f of its counts, its phase and that logit. f is a sum of trees
 (`HistGradientBoostingRegressor` of scikit-learn), found in rounds of Newton's method for the cross-entropy: each round fits trees
-to the working residual (q - p) / (p (1 - p)) with the weights p (1 - p). Counts are of the first player minus the second, so
-f(-counts) = -f(counts): every position is seen from both sides. How many trees are kept, perhaps none, is chosen on games set
-aside. f is a lower bound of what functions of these counts can do.
+to the working residual (q - p) / (p (1 - p)) with the weights p (1 - p). Counts are of the first player minus the second or, for
+terms that are not linear, of both together as well. f changes its sign if the players are exchanged: every position is seen from
+both sides. How many trees are kept, perhaps none, is chosen on games set aside. f is a lower bound of what functions of
+these counts can do.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -28,17 +29,29 @@ AT_ONCE = 1 << 14  # positions of a prediction
 MISSING = "scikit-learn is not installed, so no trees were fitted: pip install 'evaltune[headroom]'"
 
 
+class Counts(NamedTuple):
+    """Counts `of` n positions (n, k) as a SciPy CSR array. `source` (k,) is the column of the dataset that each belongs to;
+    `even` (k,) bool marks those that stay the same if the players are exchanged, while the others change their sign."""
+
+    of: Any
+    source: np.ndarray
+    even: np.ndarray
+
+    def only(self, rows: np.ndarray | slice) -> Counts:
+        """Return some of the positions."""
+        return self._replace(of=self.of[rows])
+
+
 class Inputs(NamedTuple):
-    """What f depends on, for n positions: logit of the linear fit and share of the first stage (n,), counts (n, columns) as a
-    SciPy CSR array."""
+    """What f depends on, for n positions: logit of the fit and share of the first stage (n,), and counts."""
 
     logit: np.ndarray
     share: np.ndarray
-    counts: Any
+    counts: Counts
 
     def only(self, keep: np.ndarray | slice) -> Inputs:
         """Return the positions that `keep` chooses: a mask, indices or a slice."""
-        return Inputs(self.logit[keep], self.share[keep], self.counts[keep])
+        return Inputs(self.logit[keep], self.share[keep], self.counts.only(keep))
 
 
 class Round(NamedTuple):
@@ -54,9 +67,11 @@ class Round(NamedTuple):
 
 @dataclass(frozen=True)
 class Boosted:
-    """The function f: rounds of trees, of the `columns` (k,) of the counts."""
+    """The function f: rounds of trees, of the `columns` (k,) of the counts, whose `source` and `even` (k,) are as in Counts."""
 
     columns: np.ndarray
+    source: np.ndarray
+    even: np.ndarray
     rounds: list[Round]
 
     @property
@@ -67,14 +82,21 @@ class Boosted:
         """Return the input of the trees (n, k + 2): logit, share, and the counts in `columns`."""
         found = np.empty((len(inputs.logit), len(self.columns) + 2))
         found[:, 0], found[:, 1] = inputs.logit, inputs.share
-        found[:, 2:] = inputs.counts[:, self.columns].toarray()
+        found[:, 2:] = inputs.counts.of[:, self.columns].toarray()
+        return found
+
+    def mirrored(self, features: np.ndarray) -> np.ndarray:
+        """Return the input of the trees (n, k + 2) for the same positions with the players exchanged."""
+        found = -features
+        found[:, 1] = features[:, 1]
+        found[:, 2:][:, self.even] = features[:, 2:][:, self.even]
         return found
 
     def of_features(self, features: np.ndarray) -> np.ndarray:
         """Return f (n,) of the input of the trees (n, k + 2)."""
         found = np.zeros(len(features))
         if self.rounds:
-            other = mirrored(features)
+            other = self.mirrored(features)
             for part in self.rounds:
                 found += (part(features) - part(other)) / 2
         return found
@@ -94,22 +116,16 @@ def available() -> bool:
     return True
 
 
-def mirrored(features: np.ndarray) -> np.ndarray:
-    """Return the input of the trees for the same positions with the players exchanged."""
-    found = -features
-    found[:, 1] = features[:, 1]
-    return found
-
-
 def boosted(inputs: Inputs, q: np.ndarray, mass: np.ndarray, cluster: np.ndarray, workers: int, seed: int,
             watch: Callable[[int], None] = lambda done: None) -> Boosted:
     """Fit f to values q (n,) of positions that count `mass` (n,) times; `cluster` (n,) identifies their openings."""
     from threadpoolctl import threadpool_limits
 
     aside = _some(cluster, seed)
-    shown = Boosted(_frequent(inputs.counts[~aside]), [])
+    columns = _frequent(inputs.counts.of[~aside])
+    shown = Boosted(columns, inputs.counts.source[columns], inputs.counts.even[columns], [])
     features = shown.features(inputs.only(~aside))
-    both = np.concatenate([features, mirrored(features)])
+    both = np.concatenate([features, shown.mirrored(features)])
     others = shown.features(inputs.only(aside))
     found, checked = inputs.logit[~aside].copy(), inputs.logit[aside].copy()
     rounds: list[Round] = []
@@ -120,14 +136,14 @@ def boosted(inputs: Inputs, q: np.ndarray, mass: np.ndarray, cluster: np.ndarray
             residual = np.clip((q[~aside] - p) / weight, -LARGEST_RESIDUAL, LARGEST_RESIDUAL)
             weight *= mass[~aside]
             model = _regressor(TREES, seed).fit(both, np.concatenate([residual, -residual]), np.concatenate([weight, weight]))
-            trees, moved = _best(model, others, checked, q[aside], mass[aside])
+            trees, moved = _best(model, others, shown.mirrored(others), checked, q[aside], mass[aside])
             if not trees:
                 break
             rounds.append(Round(model, trees))
             checked += moved
-            found += Boosted(shown.columns, rounds[-1:]).of_features(features)
+            found += replace(shown, rounds=rounds[-1:]).of_features(features)
             watch(done + 1)
-    return Boosted(shown.columns, rounds)
+    return replace(shown, rounds=rounds)
 
 
 def _regressor(trees: int, seed: int) -> Any:
@@ -151,17 +167,18 @@ def _frequent(counts: Any) -> np.ndarray:
     return np.sort(order[2 * applies[order] >= LEAF])
 
 
-def _best(model: Any, features: np.ndarray, logit: np.ndarray, q: np.ndarray, mass: np.ndarray) -> tuple[int, np.ndarray]:
+def _best(model: Any, features: np.ndarray, mirrored: np.ndarray, logit: np.ndarray, q: np.ndarray,
+          mass: np.ndarray) -> tuple[int, np.ndarray]:
     """Return the number of trees with the least cross-entropy on these positions, 0 if none lowers it, and f of so many (n,)."""
     least, best, moved = float(mass @ cross_entropy(logit, q)), 0, np.zeros(len(logit))
-    for trees, f in enumerate(_stages(model, features), 1):
+    for trees, f in enumerate(_stages(model, features, mirrored), 1):
         loss = float(mass @ cross_entropy(logit + f, q))
         if loss < least:
             least, best, moved = loss, trees, f
     return best, moved
 
 
-def _stages(model: Any, features: np.ndarray) -> Iterator[np.ndarray]:
+def _stages(model: Any, features: np.ndarray, mirrored: np.ndarray) -> Iterator[np.ndarray]:
     """Yield f (n,) of the first tree, of the first two, and so on."""
-    for one, other in zip(model.staged_predict(features), model.staged_predict(mirrored(features)), strict=True):
+    for one, other in zip(model.staged_predict(features), model.staged_predict(mirrored), strict=True):
         yield (one - other) / 2

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from games.record import Game
+from tuner.headroom.tables import names_of
 from tuner.report import positions
 from tuner.report.charts import Chart, points_chart
 from tuner.report.formatting import known, number, together
 
-NAMES = {"linear": "best linear fit", "trees": "trees on the same counts"}
 MOST = 10  # inputs in a chart
 
 
 def headroom_data(found: dict, game: Game | None) -> dict:
     """Return the data of the section; `found` has passed the schema of `tuner.report.headroom_file`."""
     gains = {gain["model"]: gain for gain in found["gains"]}
-    models = [{"name": NAMES.get(line["model"], found["start"]), "loss": with_interval(line),
+    models = [{"name": names_of(found).get(line["model"], line["model"]), "loss": with_interval(line),
                "gain": with_interval(gains[line["model"]]) if line["model"] in gains else ""} for line in found["models"]]
     phases = [{**line, "gain": with_interval(line["gains"][-1])} for line in found.get("phases") or [] if line["gains"]]
     chart = _chart(found.get("counts") or [])

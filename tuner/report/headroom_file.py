@@ -16,13 +16,14 @@ INTERVAL = {"value": Needed(NUMBER), "low": NUMBER, "high": NUMBER}
 GAIN = {**INTERVAL, "model": Needed(TEXT), "on": Needed(TEXT)}
 SHAPES = {
     "start": Needed(TEXT), "values": Needed(TEXT), "loss": Needed(TEXT), "command": TEXT, "first_stage": TEXT, "missing": TEXT,
+    "not_linear": [TEXT],
     **{name: Needed(COUNT) for name in ("positions", "held_out_positions", "held_out_games")},
     "models": Needed([{**INTERVAL, "model": Needed(TEXT)}]), "gains": Needed([GAIN]),
-    "phases": [{"from": Needed(NUMBER), "to": Needed(NUMBER), "positions": Needed(COUNT), "start": NUMBER, "linear": NUMBER,
+    "phases": [{"from": Needed(NUMBER), "to": Needed(NUMBER), "positions": Needed(COUNT), "start": NUMBER, "fit": NUMBER,
                 "trees": NUMBER, "gains": Needed([GAIN])}],
     "counts": [{**INTERVAL, "input": Needed(TEXT)}],
     "disagreements": [{"position": Needed(TEXT), **{name: Needed(NUMBER) for name in (
-        "value", "start", "linear", "trees")}}],
+        "value", "start", "fit", "trees")}}],
     "sentences": Needed([Needed(TEXT)])}
 
 

@@ -49,6 +49,16 @@ def sample(tmp_path_factory):
     return engine, parameters, written(tmp_path_factory.mktemp("linearised") / "data", engine, positions, outcome), positions
 
 
+def test_counts_of_both_players_are_subtracted_and_added(sample):
+    engine, _, data, positions = sample
+    inputs = engine.coefficients(positions).dense(len(engine.composition.form.column))
+    second = engine.composition.form.column[data.columns:]
+    assert (data.sums().toarray() == inputs[:, second] + inputs[:, data.columns:]).all()
+    difference = inputs[:, :data.columns].copy()
+    difference[:, second] -= inputs[:, data.columns:]
+    assert (data.matrix().toarray() == difference).all()
+
+
 @pytest.fixture(scope="module")
 def problems(sample):
     """The same problem by analytic derivatives and by central differences, and weights to look at."""

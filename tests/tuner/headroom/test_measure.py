@@ -14,7 +14,7 @@ from tests.tuner.headroom.support import linear, sample_of, with_product
 from tuner.headroom import measure, trees
 from tuner.headroom.measure import described, measured
 from tuner.headroom.tables import lines_of
-from tuner.headroom.trees import Boosted, Inputs, boosted, mirrored
+from tuner.headroom.trees import Boosted, Counts, Inputs, boosted
 from tuner.io.progress import Display
 
 pytest.importorskip("sklearn", reason="scikit-learn is not here; pip install '.[headroom]'")
@@ -40,7 +40,7 @@ def planted(tmp_path_factory):
 def test_trees_find_nothing_where_the_evaluation_is_linear(tmp_path, seed):
     found = measured(sample_of(tmp_path / "data", 1500, linear, "results", seed), "start.yaml", 0.3, Display())
     assert gain(found, "trees")["low"] <= 0 <= gain(found, "trees")["high"]
-    assert gain(found, "linear")["low"] > 0  # half of the starting weights are too small
+    assert gain(found, "fit")["low"] > 0  # half of the starting weights are too small
     assert found["loss"] == "cross-entropy" and found["entropy"] == 0
     assert any(line.startswith("Functions of the same counts that are not linear gain nothing beyond chance here") for line in
                found["sentences"])
@@ -50,7 +50,7 @@ def test_trees_find_nothing_where_the_evaluation_is_linear(tmp_path, seed):
 def test_trees_find_most_of_what_was_planted(planted):
     """The values are exact, so that the truth has excess 0 and all that the linear fit lacks is planted."""
     *_, found = planted
-    assert model(found, "linear")["value"] > 0.01
+    assert model(found, "fit")["value"] > 0.01
     assert gain(found, "trees")["share"]["value"] >= 0.8
     assert gain(found, "trees")["share"]["low"] > 0.7
     assert found["loss"] == "excess cross-entropy"
@@ -91,16 +91,31 @@ def test_what_the_trees_use_is_what_was_planted(planted):
 
 def test_the_players_can_be_exchanged(planted):
     sample, *_ = planted
-    some = Inputs(np.zeros(2000), sample.share[:2000], sample.counts()[:2000])
+    some = Inputs(np.zeros(2000), sample.share[:2000], sample.counts().only(slice(2000)))
     f = boosted(some, sample.q[:2000], sample.mass[:2000], sample.opening[:2000], 1, 1)
     features = f.features(some)
-    assert f.rounds and f.of_features(mirrored(features)) == pytest.approx(-f.of_features(features))
-    assert (mirrored(features)[:, 1] == features[:, 1]).all()
+    assert f.rounds and f.of_features(f.mirrored(features)) == pytest.approx(-f.of_features(features))
+    assert (f.mirrored(features)[:, 1] == features[:, 1]).all()
     assert f(some) == pytest.approx(f.of_features(features))
 
 
+def test_sums_of_both_players_stay_the_same_if_they_are_exchanged():
+    random = np.random.default_rng(2)
+    ours, theirs = random.integers(0, 4, (2, 3000, 2)).astype(float)
+    counts = Counts(csr_array(np.hstack([ours - theirs, ours + theirs])), np.array([0, 1, 0, 1]), np.array([0, 0, 1, 1], bool))
+    q = expit(0.3 * (ours[:, 0] ** 2 - theirs[:, 0] ** 2))  # difference times sum
+    inputs = Inputs(np.zeros(3000), np.ones(3000), counts)
+    f = boosted(inputs, q, np.ones(3000), np.arange(3000) // 10, 1, 1)
+    exchanged = inputs._replace(counts=counts._replace(of=csr_array(np.hstack([theirs - ours, ours + theirs]))))
+    assert f.mirrored(f.features(inputs)) == pytest.approx(f.features(exchanged))
+    assert f(exchanged) == pytest.approx(-f(inputs)) and np.corrcoef(f(inputs), 0.3 * (ours - theirs)[:, 0] * (
+        ours + theirs)[:, 0])[0, 1] > 0.98
+
+
 def test_no_trees_add_nothing():
-    assert Boosted(np.zeros(0, int), [])(Inputs(np.ones(3), np.ones(3), csr_array((3, 4)))).tolist() == [0, 0, 0]
+    counts = Counts(csr_array((3, 4)), np.arange(4), np.zeros(4, bool))
+    none = Boosted(np.zeros(0, int), np.zeros(0, int), np.zeros(0, bool), [])
+    assert none(Inputs(np.ones(3), np.ones(3), counts)).tolist() == [0, 0, 0]
 
 
 def test_positions_of_largest_disagreement_have_the_values_of_all_models(planted):
@@ -110,7 +125,7 @@ def test_positions_of_largest_disagreement_have_the_values_of_all_models(planted
     lines = measure.disagreements(named, predicted)
     place = [int(line["position"]) for line in lines]
     assert len(set(sample.game[place])) == len(place) == measure.MOST_SHOWN and predicted.held[place].all()
-    apart = np.abs(expit(predicted.logits["trees"]) - expit(predicted.logits["linear"]))
+    apart = np.abs(expit(predicted.logits["trees"]) - expit(predicted.logits["fit"]))
     assert apart[place[0]] == np.nanmax(apart[predicted.held])
     for line, i in zip(lines, place, strict=True):
         assert line["value"] == pytest.approx(sample.q[i], abs=1e-4)
@@ -121,8 +136,8 @@ def test_without_the_library_the_linear_part_remains(planted, monkeypatch):
     sample, _, whole = planted
     monkeypatch.setattr(measure, "available", lambda: False)
     found = measured(sample, "start.yaml", 0.2, Display())
-    assert [line["model"] for line in found["models"]] == ["start", "linear"]
-    assert model(found, "linear") == model(whole, "linear") and gain(found, "linear") == gain(whole, "linear")
+    assert [line["model"] for line in found["models"]] == ["start", "fit"]
+    assert model(found, "fit") == model(whole, "fit") and gain(found, "fit") == gain(whole, "fit")
     lines = lines_of(found)
     assert sum("pip install 'evaltune[headroom]'" in line for line in lines) == 1
     assert not any("trees" in line and "pip" not in line for line in lines)

@@ -10,10 +10,10 @@ def interval(value: float, half: float) -> dict:
 
 
 def found(linear: dict, trees: dict | None, targets: str = "scores", **more) -> dict:
-    gains = [{"model": "linear", "on": "start", **linear, "share": interval(0.18, 0.02)}]
-    models = [{"model": "start", **interval(0.05, 0.001)}, {"model": "linear", **interval(0.04, 0.001)}]
+    gains = [{"model": "fit", "on": "start", **linear, "share": interval(0.18, 0.02)}]
+    models = [{"model": "start", **interval(0.05, 0.001)}, {"model": "fit", **interval(0.04, 0.001)}]
     if trees:
-        gains.append({"model": "trees", "on": "linear", **trees, "share": interval(0.15, 0.01)})
+        gains.append({"model": "trees", "on": "fit", **trees, "share": interval(0.15, 0.01)})
         models.append({"model": "trees", **interval(0.0348, 0.001)})
     return {"start": "classic", "targets": targets, "gains": gains, "models": models, "counts": [], "first_stage": "mg", **more}
 
@@ -28,6 +28,13 @@ def test_certain_gains_are_named_with_their_share_and_the_next_step():
                       "the distance from the linear fit to these values; consider terms that combine what the trees use most: "
                       "king.zone (docs/headroom.md).")
     assert third.startswith("What neither closes, 0.0348, needs counts that these terms lack, or a search")
+
+
+def test_sentences_do_not_call_linear_what_is_not():
+    lines = sentences(found(interval(0.001, 0.002), interval(0.006, 0.001), not_linear=["king_danger"]))
+    assert lines[0].startswith("The best fit of these terms is not better than classic beyond chance")
+    assert lines[1].startswith("Other functions of the same counts gain another 0.0060") and "from the fit to these" in lines[1]
+    assert "linear" not in " ".join(lines)
 
 
 def test_gains_within_chance_are_not_claimed():
@@ -45,7 +52,7 @@ def test_results_have_no_distance_and_nothing_remains_to_be_closed():
 
 def test_the_phase_is_named_only_where_the_gain_is_certain():
     def phases(half: float) -> list[dict]:
-        return [{"from": low, "to": low + 0.25, "gains": [{"model": "linear", **interval(0.01, 0.001)}, {
+        return [{"from": low, "to": low + 0.25, "gains": [{"model": "fit", **interval(0.01, 0.001)}, {
             "model": "trees", **interval(value, half)}]} for low, value in ((0.0, 0.004), (0.25, 0.008), (0.75, 0.001))]
 
     certain = sentences(found(interval(0.007, 0.001), interval(0.006, 0.001), phases=phases(0.002)))[1]
