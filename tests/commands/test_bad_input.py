@@ -157,6 +157,7 @@ CASES = {
     "export classic --format c -o hollow": "hollow: is a folder, expected the name of a file to write",
     "export classic --format c -o pipe": "pipe: is a device or a pipe, expected the name of a file to write",
     "export zero --format c --scale-to 100": "--scale-to 100: material.pawn is 0 (mean of its stages), expected a",
+    "export modern --format c --scale-to 100": "--scale-to 100: a function is applied to the sum of king_danger, which does not",
     "export classic --format c --scale-to 0": "argument --scale-to: '0' is not a number between 0 and 1e+06, such as 100;",
     "export classic --format c --decimals 9": "argument --decimals: invalid choice: 9 (choose from ",
     "export classic --format uci --decimals 1": "--decimals 1: UCI options are whole numbers; use --scale-to N",

@@ -21,6 +21,7 @@ from tests.commands.export_support import (
 )
 from tests.commands.support import done, tuner
 from tuner.engine.loading import load_parameters, parameter_path
+from tuner.parameters.writer import write_parameters
 
 ENGINE = """
 import sys
@@ -158,3 +159,23 @@ def test_json_output_is_one_object_with_the_text_or_the_name_of_its_file(learned
     said = json.loads(done("export", learned, "--format", "c", "--json", "-o", tmp_path / "out.h").out)
     assert "text" not in said and said["output"] == str(tmp_path / "out.h") and said["numbers"] == 1230
     assert 0.45 < said["largest_rounding"] <= 0.5 and 0.2 < said["mean_rounding"] < 0.3
+
+
+def test_percentages_are_not_scaled_with_the_evaluation(tmp_path):
+    """`modern` without king danger, whose function could not be scaled."""
+    p = load_parameters("modern")
+    keep = ~np.isin(np.arange(p.layout.size), [i for place in p.layout.places if place.curved
+                                               for i in range(place.first, place.first + place.size)])
+    write_parameters(tmp_path / "scaled.yaml", p.with_weights(p.weights * keep))
+    ran = done("export", tmp_path / "scaled.yaml", "--format", "json", "--scale-to", 50, "--decimals", 3)
+    said = json.loads(ran.out)["weights"]
+    assert (said["material"]["pawn"]["mg"] + said["material"]["pawn"]["eg"]) / 2 == pytest.approx(50, abs=0.001)
+    ours = {place.name: p.weights[1, place.first] for place in p.layout.places if place.term == "late_scale" and place.size == 1}
+    assert ours["opposite_bishops_alone"] < 0
+    assert {name: said["late_scale"][name]["eg"] for name in ours} == ours
+    header = done("export", tmp_path / "scaled.yaml", "--format", "c").out
+    assert "// late_scale: percent; the sum s of the side ahead multiplies the evaluation by 1 + s / 100, from 0 to 2\n" in header
+    assert "// king_danger: the function of this term is applied to the tapered sum of each side\n" in header
+    assert "centipawns or percent" in header
+    spins = done("export", tmp_path / "scaled.yaml", "--format", "uci", "--scale-to", 50).out
+    assert f"option name late_scale.opposite_bishops_alone.eg type spin default {ours['opposite_bishops_alone']:.0f} " in spins

@@ -18,7 +18,7 @@ LARGEST = 2**31 - 1  # of an int
 
 @dataclass(frozen=True)
 class Rounded:
-    """Weights (stages, columns) as they are exported, times `factor` and rounded to `decimals`.
+    """Weights (stages, columns) as they are exported, times `factor` (but percentages) and rounded to `decimals`.
 
     `flipped`: tables have their last row first. `largest` and `mean` are the absolute errors of rounding, in exported units.
     """
@@ -53,15 +53,20 @@ class Rounded:
 
 
 def rounded(p: Parameters, scale_to: float | None = None, decimals: int = 0, flipped: bool = False) -> Rounded:
-    """Scale and round weights; `scale_to`: the first weight (mean of its stages) is scaled to this."""
+    """Scale and round weights; `scale_to`: the first weight (mean of its stages) is scaled to this, and with it all weights but
+    percentages. InputError if a function of a weighted sum would have to be scaled."""
     factor = 1.0
     if scale_to is not None:
+        curved = next((place.term for place in p.layout.places if place.curved and p.weights[:, place.columns].any()), None)
+        if curved:
+            raise InputError(f"--scale-to {scale_to:g}: a function is applied to the sum of {curved}, which does not scale with "
+                             "its weights; leave it out")
         first = float(p.weights[:, 0].mean())
         if first <= 0:
             raise InputError(f"--scale-to {scale_to:g}: {p.layout.labels()[0]} is {first:g} (mean of its stages), expected a "
                              "positive number to be multiplied")
         factor = scale_to / first
-    exact = p.weights * factor
+    exact = p.weights * factors_of(p, factor)
     weights = np.round(exact, decimals) + 0.0  # not -0
     if np.abs(weights).max() > LARGEST:
         raise InputError(f"--scale-to {scale_to:g}: makes numbers of {np.abs(weights).max():,.0f}, expected at most {LARGEST:,}")
@@ -69,9 +74,15 @@ def rounded(p: Parameters, scale_to: float | None = None, decimals: int = 0, fli
     return Rounded(p, weights, factor, decimals, flipped, float(error.max()), float(error.mean()))
 
 
+def factors_of(p: Parameters, factor: float) -> np.ndarray:
+    """The factor (columns,) of each weight: percentages are not multiplied."""
+    return np.concatenate([np.zeros(0), *(np.full(place.size, 1.0 if place.percent else factor) for place in p.layout.places)])
+
+
 def rounding_line(r: Rounded) -> str:
     """The rounding errors in a line of text."""
-    unit = "centipawns" if r.factor == 1 else "units of the export"
+    unit = "units of the export" if r.factor != 1 else "centipawns" + " or percent" * any(
+        place.percent for place in r.parameters.layout.places)
     kind = "whole numbers" if r.decimals == 0 else f"{r.decimals} decimals"
     return f"rounded to {kind}: errors of at most {r.largest:.3g}, on average {r.mean:.3g} {unit}"
 
@@ -88,6 +99,7 @@ def heading(r: Rounded, name: str, tables: bool = True) -> list[str]:
         lines.append(f"multiplied by {r.factor:.6g} so that {p.layout.labels()[0]} is {p.weights[:, 0].mean() * r.factor:g}"
                      + (", the mean of its stages" if len(r.stages) > 1 else ""))
     lines.append(f"probability of winning: 1 / (1 + exp(-{2 * r.scale:.6g} * evaluation)), a draw counting one half")
+    lines += not_linear_lines(p)
     if tables:
         if len(r.stages) > 1:
             lines.append(f"stages in this order: {', '.join(r.stages)}")
@@ -96,11 +108,19 @@ def heading(r: Rounded, name: str, tables: bool = True) -> list[str]:
     return [one_line(str(line)) for line in lines]
 
 
+def not_linear_lines(p: Parameters) -> list[str]:
+    """Lines about the terms whose weights are not added times their counts."""
+    curved = dict.fromkeys(place.term for place in p.layout.places if place.curved)
+    percent = dict.fromkeys(place.term for place in p.layout.places if place.percent)
+    return [*(f"{term}: the function of this term is applied to the tapered sum of each side" for term in curved),
+            *(f"{term}: percent; the sum s of the side ahead multiplies the evaluation by 1 + s / 100, from 0 to 2"
+              for term in percent)]
+
+
 def spin_limits(r: Rounded) -> tuple[np.ndarray, np.ndarray]:
     """Least and greatest whole numbers (stages, columns) within the bounds of the file, extended to the exported ones."""
-    low, high = r.parameters.limits()
-    return (np.minimum(np.ceil(low * r.factor - 1e-9), np.floor(r.weights)),
-            np.maximum(np.floor(high * r.factor + 1e-9), np.ceil(r.weights)))
+    low, high = (limit * factors_of(r.parameters, r.factor) for limit in r.parameters.limits())
+    return np.minimum(np.ceil(low - 1e-9), np.floor(r.weights)), np.maximum(np.floor(high + 1e-9), np.ceil(r.weights))
 
 
 def each_number(r: Rounded) -> list[tuple[str, int, int]]:

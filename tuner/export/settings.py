@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from tuner.export.numbers import Rounded, each_number, heading, spin_limits, whole
+from tuner.export.numbers import Rounded, each_number, factors_of, heading, spin_limits, whole
 
 LEAST_RANGE = 50.0  # centipawns that SPSA may move a weight up or down
 RANGE_SHARE = 0.1  # of the range: the perturbation if the standard error is unknown
@@ -52,15 +52,16 @@ def spsa_text(r: Rounded, name: str = "") -> str:
     bounded = np.zeros(r.weights.shape, np.bool_)
     for pattern, _ in r.parameters.bounds:
         bounded |= r.parameters.mask((pattern,))
+    factors = factors_of(r.parameters, r.factor)
     low, high = r.parameters.limits()
     lines = []
     for label, s, i in each_number(r):
-        value, error = float(r.weights[s, i]), float(errors[s, i]) * r.factor
+        value, error = float(r.weights[s, i]), float(errors[s, i]) * factors[i]
         step = 2 * error if error > 0 else None
         if bounded[s, i]:
-            ends = low[s, i] * r.factor, high[s, i] * r.factor
+            ends = low[s, i] * factors[i], high[s, i] * factors[i]
         else:
-            half = max(abs(value) / 2, LEAST_RANGE * r.factor, 2 * (step or 0.0))
+            half = max(abs(value) / 2, LEAST_RANGE * factors[i], 2 * (step or 0.0))
             ends = value - half, value + half
         ends = min(_outward(ends[0], r.decimals, math.floor), value), max(_outward(ends[1], r.decimals, math.ceil), value)
         span = ends[1] - ends[0]

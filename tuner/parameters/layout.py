@@ -14,12 +14,15 @@ from tuner.io.files import sha256_of
 
 @dataclass(frozen=True)
 class Place:
-    """One parameter: its term and name, its shape, and its first column."""
+    """One parameter: its term and name, its shape, and its first column. `percent`: its term multiplies the evaluation, by
+    weights in percent; `curved`: a function is applied to the sum of its term. Other weights are centipawns."""
 
     term: str
     name: str
     shape: tuple[int, ...]
     first: int
+    percent: bool = field(default=False, compare=False)
+    curved: bool = field(default=False, compare=False)
 
     @property
     def path(self) -> str:
@@ -58,6 +61,10 @@ class Layout:
     def labels(self) -> list[str]:
         return [label for place in self.places for label in place.labels()]
 
+    def labels_with_units(self) -> list[str]:
+        """The labels, with a sign for weights that are not centipawns: `late_scale.rook_ending %`."""
+        return [label + " %" * place.percent for place in self.places for label in place.labels()]
+
     def describe(self) -> list[list]:
         """Names and shapes as plain data, to be kept with a dataset."""
         return [[place.path, list(place.shape)] for place in self.places]
@@ -80,11 +87,11 @@ class Layout:
 
 
 def layout_of(terms: Sequence, files: Sequence[str | Path] = ()) -> Layout:
-    """The layout of these terms (name, parameters with name and shape), some of which are from the user's own files."""
+    """The layout of these `evalterms.term.Term`s, some of which are from the user's own files."""
     places, first = [], 0
     for term in terms:
         for parameter in term.parameters:
-            places.append(Place(term.name, parameter.name, parameter.shape, first))
+            places.append(Place(term.name, parameter.name, parameter.shape, first, term.scales, term.curve is not None))
             first += parameter.size
     return Layout(tuple(places), tuple((str(path), sha256_of(path)) for path in files))
 

@@ -114,7 +114,7 @@ def _rows(console: Console, found: Comparison, view: View, chosen: np.ndarray) -
 
 def _table(found: Comparison, view: View, shown: Sequence[int], group: Sequence[int]) -> tuple[list[str], list[list[Cell]]]:
     """Return headings and rows of the numbers, with some stages side by side."""
-    labels = found.layout.labels()
+    labels = found.layout.labels_with_units()
     heads = ["centipawns", *(head for s in group for head in _heads(found, s))]
     return heads, [[labels[i], *(cell for s in group for cell in _cells(found, view, s, i))] for i in shown]
 

@@ -55,7 +55,7 @@ def curves(found: Comparison, significance: Significance) -> list[Chart]:
             low, high = low - missing / 2, high + missing / 2
         margin = 0.06 * (high - low)
         for s, stage in enumerate(learned.stages):
-            x = np.arange(place.size)
+            x, unit = np.arange(place.size), "percent" if place.percent else "centipawns"
             name = place.path + (f" · {stage}" if len(learned.stages) > 1 else "")
             band = {} if errors is None else {"low": after[s] - errors[s], "high": after[s] + errors[s]}
             said = ", ".join(f"{i}: {b:.0f} to {a:.0f}" for i, (b, a) in enumerate(zip(before[s], after[s], strict=True)))
@@ -64,8 +64,8 @@ def curves(found: Comparison, significance: Significance) -> list[Chart]:
             lines = [Series("initial", x, before[s], **around), Series("learned", x, np.where(lost, np.nan, after[s]), **band)]
             if lost.any():
                 lines.append(Series("unknown", x[lost], after[s][lost]))
-            charts.append(line_chart(name, "index in the list", "centipawns", lines,
-                                     f"Initial to learned centipawns by index in the list. {said}.",
+            charts.append(line_chart(name, "index in the list", unit, lines,
+                                     f"Initial to learned {unit} by index in the list. {said}.",
                                      limits=(low - margin, high + margin), small=True))
     return charts
 
