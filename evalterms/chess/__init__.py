@@ -10,6 +10,9 @@ from evalterms.chess.pawns import pawns
 from evalterms.chess.piece_square import piece_square
 from evalterms.chess.pieces import pieces
 from evalterms.chess.space import space
+from evalterms.chess.tactics import tactics
 from evalterms.chess.threats import threats
+from evalterms.chess.turn import turn
 
-TERMS = (material, piece_square, mobility, pawns, pieces, king, threats, space, imbalance, king_danger, late_scale)
+TERMS = (material, piece_square, mobility, pawns, pieces, king, threats, space, imbalance, tactics, turn,
+         king_danger, late_scale)

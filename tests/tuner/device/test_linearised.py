@@ -150,12 +150,12 @@ def test_planted_scales_are_found_again(tmp_path):
 
 def test_datasets_keep_both_sides(sample, tmp_path):
     engine, _, data, positions = sample
-    assert data.apart == ["king_danger", "late_scale"] and len(data.column) == 706 + 66
+    assert data.apart == ["king_danger", "late_scale"] and len(data.column) == 726 + 66
     again = merge([part(data, np.arange(10), tmp_path / "a", "a"), part(data, np.arange(10, GAMES), tmp_path / "b", "b")],
                   tmp_path / "c")
     assert again.apart == data.apart and (again.index == data.index).all() and (again.count == data.count).all()
-    matrix, inputs = data.matrix().toarray(), engine.coefficients(positions).dense(706 + 66)
-    np.testing.assert_array_equal(matrix[:, 640:], np.hstack([inputs[:, 640:706]]) - inputs[:, 706:])
+    matrix, inputs = data.matrix().toarray(), engine.coefficients(positions).dense(726 + 66)
+    np.testing.assert_array_equal(matrix[:, 660:], inputs[:, 660:726] - inputs[:, 726:])
 
 
 def test_what_has_no_coefficients_is_refused_in_one_line(sample):
