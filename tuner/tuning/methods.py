@@ -41,6 +41,7 @@ SCORE_TRUST = 5.0  # centipawns, prior around the starting weights: in matches 0
 SCORE_LAMBDA = 0.0  # held-out losses do not tell blends apart
 TEACHER_NODES = 5000  # per search
 OWN_ROUNDS = 3  # of playing own games, at most
+OWN_TRUST = 20.0  # centipawns, prior around the weights whose games recorded the scores
 SOME = 50_000  # positions to estimate how far values moved
 
 
@@ -80,11 +81,13 @@ def resolved(options: TuneOptions, game: Game | None, parameters: Parameters, so
     use, and for games that it cannot learn from. `rows`: the sources are rows that another program counted."""
     options = _named_by_targets(options)
     name = options.method
-    if name == "auto" and options.teacher is not None:
+    own_alone = options.own_games is not None and len(sources) == 1  # its games record the scores of their searches
+    if name == "auto" and (options.teacher is not None or own_alone and options.loss not in (DRAWS, *DRAW_MODELS)):
         name = "scores"
     elif name == "auto":
         name = "logistic" if rows or game is None else method_for(options, game, parameters, sources)
     method = METHODS[name]
+    own_scores = own_alone and name == "scores" and options.teacher is None
     for option, given, why in _unused(options, name, method, sources, rows):
         if given:
             raise InputError(f"{option}: has no use here, {why}; leave it out")
@@ -108,7 +111,8 @@ def resolved(options: TuneOptions, game: Game | None, parameters: Parameters, so
         lambda_=method.lambda_ if options.lambda_ is None else options.lambda_, rounds=options.rounds or method.rounds,
         device=device, no_gpu=no_gpu, loss=options.loss or "cross-entropy",
         step=STEPS.get(options.gradient) if options.step is None else options.step,
-        prior=PRIORS.get(name, options.prior) if options.prior == "auto" and not rows else options.prior,
+        prior=options.prior if options.prior != "auto" or rows else
+        OWN_TRUST if own_scores else PRIORS.get(name, options.prior), own_scores=own_scores,
         nodes=(options.nodes or TEACHER_NODES) if options.teacher else None,
         own_rounds=(options.own_rounds or OWN_ROUNDS) if options.own_games else None)
 

@@ -34,6 +34,7 @@ class TuneOptions:
     nodes: int | None = None  # of a search of the teacher
     own_games: int | None = None  # games to play and to learn from, in each round
     own_rounds: int | None = None  # of them, at most
+    own_scores: bool = False  # resolved: scores are those of the starting values themselves, on their scale
     not_linear: str | None = None  # a part of another engine's evaluation that its rows do not express
     workers: int = 1
     device: str = "auto"
@@ -62,6 +63,6 @@ class TuneOptions:
         if self.batch is not None:
             learning = replace(learning, batch=self.batch)
         # targets from our searches are on the scale of the evaluation that searched
-        return FitOptions(self.loss, self.learner, learning, self.held_out, self.prior, self.fixed, self.only,
-                          self.scale is None and self.method in ("logistic", "scores"), self.intercept, True, self.seed,
-                          device or device_named(self.device, self.workers))
+        fit_scale = self.scale is None and self.method in ("logistic", "scores") and not self.own_scores
+        return FitOptions(self.loss, self.learner, learning, self.held_out, self.prior, self.fixed, self.only, fit_scale,
+                          self.intercept, True, self.seed, device or device_named(self.device, self.workers))

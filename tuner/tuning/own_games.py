@@ -1,7 +1,8 @@
 """Rounds of `tuner tune --own-games N`: the weights play games, learn from them, and play again while that helps.
 
-A round helps if the log loss of the results of its held-out games falls, beyond chance. Another one follows while a round helps
-and moves the values of positions, up to --own-rounds; a later round that does not help is undone.
+A round helps if its weights score more than half in a match against those that it began with. Another one follows while a round
+helps and moves the values of positions, up to --own-rounds; a later round that does not help is undone. The change of the
+held-out loss is shown, but a file that predicts results better need not win (docs/what-the-numbers-mean.md).
 """
 
 from __future__ import annotations
@@ -22,15 +23,18 @@ from tuner.io.progress import Display
 from tuner.tuning.fitted import FAR, Fitted
 from tuner.tuning.methods import OWN_ROUNDS, resolved, value_change
 from tuner.tuning.options import TuneOptions
+from tuner.tuning.own_match import Verdict, played
 from tuner.tuning.start import Start
 
 
 class OwnRounds(NamedTuple):
-    """The result of the last round that is kept, the sources that it learned from, and the number of rounds."""
+    """The result of the last round that is kept, the sources that it learned from, the number of rounds, and the matches of all
+    rounds, the last of which may have been undone."""
 
     fitted: Fitted
     sources: list[str]
     rounds: int
+    matches: list[Verdict]
 
 
 def learn_from_own_games(begun: Start, start: str, sources: Sequence[str], folder: Path, options: TuneOptions, command: str,
@@ -40,6 +44,7 @@ def learn_from_own_games(begun: Start, start: str, sources: Sequence[str], folde
     assert options.own_games is not None and begun.engine is not None, "required above"
     most = options.own_rounds or OWN_ROUNDS
     kept: OwnRounds | None = None
+    matches: list[Verdict] = []
     for number in range(1, most + 1):
         games = folder / f"own-games-{number}"
         settings = Settings(start=start, games=options.own_games, seed=options.seed + number - 1, terms=options.terms)
@@ -53,20 +58,23 @@ def learn_from_own_games(begun: Start, start: str, sources: Sequence[str], folde
         read_from, place = [*sources, str(games)], folder if number == 1 else folder / f"round-{number}"
         place.mkdir(exist_ok=True)
         fitted = learn(begun, read_from, place)
-        moved, change = value_change(fitted.result, begun.parameters), _change(fitted)
-        helped = change is not None and change["high"] is not None and change["high"] < 0
-        display.note(f"round {number}: values of positions moved by {moved:.3f} on average; {_change_text(change)}")
-        if kept is not None and not helped:
-            display.note(f"round {number} is undone: the loss of the results did not fall beyond chance")
+        moved = value_change(fitted.result, begun.parameters)
+        display.note(f"round {number}: values of positions moved by {moved:.3f} on average; {_change_text(_change(fitted))}")
+        matches.append(played(begun.parameters, fitted.result.parameters, options.own_games, options.seed + number, options.terms,
+                              options.workers, command, display))
+        rival = start if number == 1 else f"the weights of round {number - 1}"
+        display.note(f"round {number}: the learned weights score {matches[-1]} against {rival}")
+        if kept is not None and not matches[-1].better:
+            display.note(f"round {number} is undone: it does not win its match")
             shutil.rmtree(place)
             shutil.rmtree(games)
             return kept
         if kept is not None:
             _move_up(place, folder)
-        kept = OwnRounds(fitted, read_from, number)
-        if number < most and not (helped and moved > FAR):
-            display.note("no further round: " + (f"values move by {FAR:g} or less" if helped else
-                                                 "the loss of the results did not fall beyond chance"))
+        kept = OwnRounds(fitted, read_from, number, matches)
+        if number < most and not (matches[-1].better and moved > FAR):
+            display.note("no further round: " + (f"values move by {FAR:g} or less" if matches[-1].better else
+                                                 "round 1 does not win its match"))
             break
         begun = begun._replace(parameters=fitted.result.parameters)
     assert kept is not None, "there is one round or more"

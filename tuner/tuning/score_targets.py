@@ -62,6 +62,7 @@ def with_score_targets(data: Dataset, scores: np.ndarray, results: np.ndarray, u
     """Return the dataset with targets blended of the scores and results (n,) of its positions, see `tuner.ingest.recorded`;
     files go to `folder`. `unknown` positions were left out for want of a score.
 
+    Scores of the starting values' own searches are on the scale of the file; others are scaled by the results of the games.
     Positions without a score (unless lambda is 1), and those whose score is further than `max_difference` from the evaluation of
     `parameters`, are left out.
     """
@@ -70,8 +71,12 @@ def with_score_targets(data: Dataset, scores: np.ndarray, results: np.ndarray, u
     games = np.repeat(data.game, np.diff(data.first))
     keep = np.full(len(scores), True) if lambda_ == 1 else ~np.isnan(scores)
     unknown += int((~keep).sum())
-    scale = fit_score_scale(scores, results, games, what) if lambda_ < 1 or most is not None else None
-    lines = [scale_line(scale, what)] if scale else []
+    scale = None
+    if options.own_scores:
+        scale = ScoreScale(parameters.scale, 0.0, data.games, int(np.isfinite(scores).sum()))
+    elif lambda_ < 1 or most is not None:
+        scale = fit_score_scale(scores, results, games, what)
+    lines = [scale_line(scale, what)] if scale and not options.own_scores else []
     if unknown:
         lines.append(f"{unknown:,} positions without a score left out")
     if scale and most is not None:

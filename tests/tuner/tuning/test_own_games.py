@@ -1,11 +1,10 @@
-"""Rounds of own games: another one while the last one helped, and a later one that did not help is undone."""
+"""Rounds of own games: another one while the last one won its match, and a later one that did not is undone."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from types import SimpleNamespace
 
-import numpy as np
 import pytest
 
 from games.record import ReadOptions
@@ -16,9 +15,11 @@ from tuner.tuning import own_games
 from tuner.tuning.fitted import FAR, Fitted
 from tuner.tuning.options import TuneOptions
 from tuner.tuning.own_games import learn_from_own_games
+from tuner.tuning.own_match import Verdict
 from tuner.tuning.start import Start
 
-BETTER, UNSURE, WORSE = (-0.003, -0.001), (-0.003, 0.001), (0.001, 0.003)
+BETTER, EQUAL, WORSE = Verdict(400, 0.53, 21.0, 30.0), Verdict(400, 0.5, 0.0, 30.0), Verdict(400, 0.47, -21.0, 30.0)
+CHANGE = {"before": 0.5, "after": 0.498, "difference": -0.002, "low": -0.003, "high": -0.001, "games": 60}
 
 
 class Notes(Display):
@@ -31,12 +32,12 @@ class Notes(Display):
 
 @pytest.fixture
 def rounds(monkeypatch, tmp_path):
-    """A function that plays the rounds of a script of (interval of the change, values moved); no game is really played."""
+    """A function that plays the rounds of a script of (verdict of the match, values moved); no game is really played."""
     engine, parameters = load_engine("material")
     begun = Start(engine, engine.game, parameters)
 
     def run(script, most=3, sources=(), **options):
-        played, learned, notes, left = [], [], Notes(), list(script)
+        played, learned, matches, notes, left = [], [], [], Notes(), list(script)
 
         def play(engine, parameters, settings, folder, workers, command, display):
             folder.mkdir()
@@ -51,31 +52,32 @@ def rounds(monkeypatch, tmp_path):
             better = begun.parameters.with_weights(begun.parameters.weights + 1)
             return Fitted(len(learned), {}, SimpleNamespace(parameters=better), None)
 
-        def change(fitted):
-            interval = script[fitted.read - 1][0]
-            return interval and {"before": 0.5, "after": 0.498, "difference": float(np.mean(interval)), "low": interval[0],
-                                 "high": interval[1], "games": 60}
+        def match(before, after, own_games, seed, *others):
+            assert own_games == 100 and (after.weights - before.weights == 1).all()
+            matches.append(seed)
+            return script[len(matches) - 1][0]
 
         monkeypatch.setattr(own_games, "games_of", play)
-        monkeypatch.setattr(own_games, "_change", change)
+        monkeypatch.setattr(own_games, "_change", lambda fitted: CHANGE)
+        monkeypatch.setattr(own_games, "played", match)
         monkeypatch.setattr(own_games, "value_change", lambda result, before: left.pop(0)[1])
         given = TuneOptions(own_games=100, own_rounds=most, **options)
         found = learn_from_own_games(begun, "material", list(sources), tmp_path, given, "tuner tune", learn, notes)
+        assert len(set(matches)) == len(matches) == len(played) == len(found.matches)  # one after each round, other openings
         return found, played, learned, notes.lines
 
     return run
 
 
 @pytest.mark.parametrize(("script", "most", "kept", "played", "said"), [
-    ([(UNSURE, 0.05)], 3, 1, 1, "no further round: the loss of the results did not fall beyond chance"),
-    ([(WORSE, 0.05)], 3, 1, 1, "no further round: the loss of the results did not fall beyond chance"),
-    ([(None, 0.05)], 3, 1, 1, "no further round: the loss of the results did not fall beyond chance"),
+    ([(EQUAL, 0.05)], 3, 1, 1, "no further round: round 1 does not win its match"),
+    ([(WORSE, 0.05)], 3, 1, 1, "no further round: round 1 does not win its match"),
     ([(BETTER, FAR)], 3, 1, 1, "no further round: values move by 0.02 or less"),
-    ([(BETTER, 0.05), (UNSURE, 0.05)], 3, 1, 2, "round 2 is undone: the loss of the results did not fall beyond chance"),
+    ([(BETTER, 0.05), (EQUAL, 0.05)], 3, 1, 2, "round 2 is undone: it does not win its match"),
     ([(BETTER, 0.05), (BETTER, 0.01)], 3, 2, 2, "no further round: values move by 0.02 or less"),
     ([(BETTER, 0.05), (BETTER, 0.03), (WORSE, 0.03)], 3, 2, 3, "round 3 is undone"),
-    ([(BETTER, 0.05), (BETTER, 0.03), (BETTER, 0.03)], 3, 3, 3, "round 3: values of positions moved by 0.030 on average"),
-    ([(BETTER, 0.05)], 1, 1, 1, "round 1: values of positions moved by 0.050 on average"),
+    ([(BETTER, 0.05), (BETTER, 0.03), (BETTER, 0.03)], 3, 3, 3, "round 3: the learned weights score 53.0 % of 400 games"),
+    ([(BETTER, 0.05)], 1, 1, 1, "round 1: the learned weights score 53.0 % of 400 games at depth 4 (+21 +/- 30 Elo) against mat"),
 ])
 def test_another_round_follows_while_it_helps(rounds, tmp_path, script, most, kept, played, said):
     found, games, learned, lines = rounds(script, most)
