@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import shutil
 
 import pytest
 import yaml
 
 from tests.commands.support import done, tuner
+from tuner.datagen.settings import holds_own_games
 from tuner.engine.loading import load_parameters
 
 SMALL = ("--own-games", 40, "--per-game", 5, "--only", "material.*", "--workers", 2)
@@ -25,6 +27,7 @@ def test_own_games_alone_teach_a_file(tmp_path):
     assert "round 1: values of positions moved by 0." in ran.err
     assert (load_parameters(tmp_path / "o.yaml").weights != load_parameters("material").weights).any()
     assert (run / "own-games-1" / "games-00001.pgn.zst").is_file() and (run / "games").is_dir()
+    assert holds_own_games(str(run / "own-games-1")) and not holds_own_games(str(run)) and not holds_own_games("classic")
     options = yaml.safe_load((run / "config.yaml").read_text())["options"]
     assert options["own_games"] == 40 and options["own_rounds"] == 3
     assert "Traceback" not in done("report", run, "-o", tmp_path / "page.html").err
@@ -36,6 +39,19 @@ def test_own_games_are_added_to_others(tmp_path, small_pgn):
     assert ran["method"] == "rootstrap"
     assert [source["file"] for source in ran["data"]] == ["small.pgn", "games-00001.pgn.zst"]
     assert ran["own_rounds"] == 1 and ran["games"] + ran["held_out_games"] > 250
+
+
+def test_results_of_own_games_are_trusted_more(tmp_path):
+    """The same games in a folder of `tuner games`, and copied to another one."""
+    done("games", "pesto", "-o", tmp_path / "own", "--games", 600, "--depth", 1)
+    (tmp_path / "other").mkdir()
+    for path in (tmp_path / "own").glob("*.pgn.zst"):
+        shutil.copy(path, tmp_path / "other")
+    steps = []
+    for name in ("own", "other"):
+        done("tune", "pesto", tmp_path / name, "--method", "logistic", "-o", tmp_path / f"{name}.yaml")
+        steps.append(yaml.safe_load((tmp_path / f"{name}.yaml").read_text())["learned"]["play"])
+    assert steps[0]["share"] > steps[1]["share"] > 0 and steps[0]["gain"] > steps[1]["gain"]
 
 
 @pytest.mark.parametrize(("arguments", "said"), [

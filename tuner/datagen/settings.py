@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
-from tuner.io.run_folder import require_within
+from games.streams import InputError
+from tuner.io.run_folder import read_config, require_within
 from tuner.io.text import LARGEST_COUNT
 
 SECTION = "games"
@@ -59,3 +61,14 @@ class Settings:
         depth = f"depth {self.depth}" if self.depth is not None else ""
         nodes = f"{self.nodes:,} nodes a move" if self.nodes is not None else ""
         return ", ".join(filter(None, (depth, nodes)))
+
+
+def holds_own_games(source: str) -> bool:
+    """Return whether a source is a folder that `tuner games` wrote."""
+    if not Path(source).is_dir():
+        return False
+    try:
+        read_config(Path(source), SECTION, Settings)
+    except InputError:
+        return False
+    return True

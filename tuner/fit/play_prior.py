@@ -27,6 +27,7 @@ from tuner.parameters.parameters import Parameters
 
 PLAY = "play"  # a prior
 USEFUL = 0.25  # least useful share, of changes to a good evaluation: measured by matches, see docs/what-the-numbers-mean.md
+OWN_USEFUL = 0.6  # the same for games of the evaluation itself: errors there are its own
 MISFIT = 40.0  # centipawns by which weights that predict results differ from those that win: all of a larger change is useful
 
 
@@ -38,24 +39,24 @@ class PlayStep(NamedTuple):
     cost: float
 
 
-def play_step(problem: Problem, weights: np.ndarray, found: Uncertainty, part: np.ndarray) -> PlayStep:
+def play_step(problem: Problem, weights: np.ndarray, found: Uncertainty, part: np.ndarray, least: float = USEFUL) -> PlayStep:
     """Return the share of the way from the starting weights to the optimum `weights` that maximises gain - cost, if the weights
-    of `part` (stages, columns + 1 or 2, bool) go it."""
+    of `part` (stages, columns + 1 or 2, bool) go it; `least` is the least useful share."""
     pairs = neighbours(problem, problem.start)
     if pairs is None:
         raise InputError("--prior play: needs games of which several positions are learned from, to compare neighbouring ones; "
                          "use --prior auto")
     differences = (pairs[1] - pairs[0]) * part.ravel()
     return best_step(float(((differences @ (weights - problem.start).ravel())**2).mean()),
-                     deviation(differences[:, found.coordinates], found.noise)**2)
+                     deviation(differences[:, found.coordinates], found.noise)**2, least)
 
 
-def best_step(moved: float, noise: float) -> PlayStep:
+def best_step(moved: float, noise: float, least: float = USEFUL) -> PlayStep:
     """Return the step for the mean squares S + N (`moved`) and N (`noise`), in squared centipawns."""
     taught = max(moved - noise, 0.0)
     if taught == 0:
         return PlayStep(0.0, 0.0, 0.0)
-    useful = max(USEFUL, 1 - MISFIT**2 / taught)
+    useful = max(least, 1 - MISFIT**2 / taught)
     share = useful * taught / (taught + noise)
     return PlayStep(share, PRICE.elo * (2 * useful * share - share**2) * taught, PRICE.elo * share**2 * noise)
 

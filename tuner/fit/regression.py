@@ -17,7 +17,7 @@ from tuner.fit.learners.newton import newton, newton_step
 from tuner.fit.null_space import find_null_space
 from tuner.fit.options import DRAWS, FitOptions
 from tuner.fit.phase_slopes import fit_slopes, slope_lines, with_slopes
-from tuner.fit.play_prior import PLAY, play_line, play_step, shortened, stepping
+from tuner.fit.play_prior import OWN_USEFUL, PLAY, USEFUL, play_line, play_step, shortened, stepping
 from tuner.fit.problem import Problem
 from tuner.fit.result import Convergence, FitResult, learned
 from tuner.fit.scale import fit_scale, scale_lines
@@ -72,7 +72,7 @@ def fit(data: Dataset, parameters: Parameters, options: FitOptions,
     step = None
     if play and uncertainty:
         part = stepping(parameters, weights.shape)
-        step = play_step(problem, weights, uncertainty, part)
+        step = play_step(problem, weights, uncertainty, part, OWN_USEFUL if options.own_games else USEFUL)
         note(play_line(step))
         weights, uncertainty = shortened(problem, weights, uncertainty, part, step.share)
     if problem.objective.widths and options.fit_scale:  # the scale for readers who do not model draws

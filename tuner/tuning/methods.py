@@ -17,6 +17,7 @@ import numpy as np
 
 from games.record import Game, ReadOptions
 from games.streams import InputError
+from tuner.datagen.settings import holds_own_games
 from tuner.datasets.format import is_dataset
 from tuner.device.choose import device_named, why_no_gpu
 from tuner.engine.coefficients import STEPS
@@ -113,6 +114,7 @@ def resolved(options: TuneOptions, game: Game | None, parameters: Parameters, so
         step=STEPS.get(options.gradient) if options.step is None else options.step,
         prior=options.prior if options.prior != "auto" or rows else
         OWN_TRUST if own_scores else PRIORS.get(name, options.prior), own_scores=own_scores,
+        own_results=bool(sources) and all(map(holds_own_games, sources)),
         nodes=(options.nodes or TEACHER_NODES) if options.teacher else None,
         own_rounds=(options.own_rounds or OWN_ROUNDS) if options.own_games else None)
 

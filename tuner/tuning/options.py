@@ -34,6 +34,7 @@ class TuneOptions:
     nodes: int | None = None  # of a search of the teacher
     own_games: int | None = None  # games to play and to learn from, in each round
     own_rounds: int | None = None  # of them, at most
+    own_results: bool = False  # resolved: all games are those of `tuner games`
     own_scores: bool = False  # resolved: scores are those of the starting values themselves, on their scale
     not_linear: str | None = None  # a part of another engine's evaluation that its rows do not express
     workers: int = 1
@@ -65,4 +66,4 @@ class TuneOptions:
         # targets from our searches are on the scale of the evaluation that searched
         fit_scale = self.scale is None and self.method in ("logistic", "scores") and not self.own_scores
         return FitOptions(self.loss, self.learner, learning, self.held_out, self.prior, self.fixed, self.only, fit_scale,
-                          self.intercept, True, self.seed, device or device_named(self.device, self.workers))
+                          self.intercept, True, self.seed, self.own_results, device or device_named(self.device, self.workers))

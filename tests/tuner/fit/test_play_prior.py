@@ -10,7 +10,7 @@ from games.streams import InputError
 from tests.tuner.support import SCALE, random_sample, write_sample
 from tuner.fit.noise import PRICE, noise_of
 from tuner.fit.options import FitOptions
-from tuner.fit.play_prior import MISFIT, USEFUL, best_step, play_line
+from tuner.fit.play_prior import MISFIT, OWN_USEFUL, USEFUL, best_step, play_line
 from tuner.fit.regression import fit
 from tuner.parameters.parameters import Parameters
 
@@ -26,10 +26,11 @@ def games(tmp_path_factory):
     return sample, truth, 0.8 * truth
 
 
+@pytest.mark.parametrize("least", [USEFUL, OWN_USEFUL])
 @pytest.mark.parametrize(("taught", "noise"), [(400.0, 50.0), (400.0, 1000.0), (1e6, 50.0), (2500.0, 2500.0)])
-def test_the_step_maximises_gain_minus_cost(taught, noise):
-    step = best_step(taught + noise, noise)
-    useful = max(USEFUL, 1 - MISFIT**2 / taught)
+def test_the_step_maximises_gain_minus_cost(taught, noise, least):
+    step = best_step(taught + noise, noise, least)
+    useful = max(least, 1 - MISFIT**2 / taught)
 
     def loss(share):
         return PRICE.elo * (share**2 * noise - (2 * useful * share - share**2) * taught)
