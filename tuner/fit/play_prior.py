@@ -27,7 +27,7 @@ from tuner.parameters.parameters import Parameters
 
 PLAY = "play"  # a prior
 USEFUL = 0.25  # least useful share, of changes to a good evaluation: measured by matches, see docs/what-the-numbers-mean.md
-OWN_USEFUL = 0.6  # the same for games of the evaluation itself: errors there are its own
+OWN_USEFUL = 0.5  # the same for games of the evaluation itself: errors there are its own
 MISFIT = 40.0  # centipawns by which weights that predict results differ from those that win: all of a larger change is useful
 
 

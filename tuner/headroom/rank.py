@@ -96,9 +96,9 @@ def _sentences(found: list[Ranked], lines: list[dict], sample: Sample) -> list[s
                                                     if isinstance(source, dict)}]
     if same:
         said.append(f"learned from these same games, so ranked too high: {', '.join(same)}")
-    taught = [one.name for one in found if one.learned.get("method") in TEACHER_METHODS]
+    taught = [one.name for one in found if one.learned.get("method") in TEACHER_METHODS and not one.learned.get("own_games")]
     if taught:
-        said.append(f"fitted to scores of searches, so ranked too high: {', '.join(taught)}")
+        said.append(f"fitted to scores of searches, so ranked too high if these are of the same engine: {', '.join(taught)}")
     flat = [one.name for one in found if one.scale == 0]
     if flat:
         said.append(f"evaluations that do not rise with the values (slope 0): {', '.join(flat)}")
