@@ -22,17 +22,19 @@ if TYPE_CHECKING:
     from tuner.api.data import build_dataset, open_dataset
     from tuner.api.evaluation import Evaluation, load
     from tuner.api.learning import Tuned, tune
+    from tuner.api.measuring import Measured, measure_headroom, rank_files
     from tuner.api.own_games import OwnGames, play_games
     from tuner.api.pages import write_report
     from tuner.api.playing import MatchResult, play_match
     from tuner.datasets.dataset import Dataset
 
-__all__ = ["Dataset", "Evaluation", "InputError", "MatchResult", "OwnGames", "Tuned", "build_dataset", "load", "open_dataset",
-           "play_games", "play_match", "tune", "write_report"]
+__all__ = ["Dataset", "Evaluation", "InputError", "MatchResult", "Measured", "OwnGames", "Tuned", "build_dataset", "load",
+           "measure_headroom", "open_dataset", "play_games", "play_match", "rank_files", "tune", "write_report"]
 
 _HOMES = {"Dataset": "tuner.datasets.dataset", "Evaluation": "tuner.api.evaluation", "InputError": "games.streams",
-          "MatchResult": "tuner.api.playing", "OwnGames": "tuner.api.own_games", "Tuned": "tuner.api.learning",
-          "build_dataset": "tuner.api.data", "load": "tuner.api.evaluation", "open_dataset": "tuner.api.data",
+          "MatchResult": "tuner.api.playing", "Measured": "tuner.api.measuring", "OwnGames": "tuner.api.own_games",
+          "Tuned": "tuner.api.learning", "build_dataset": "tuner.api.data", "load": "tuner.api.evaluation",
+          "measure_headroom": "tuner.api.measuring", "open_dataset": "tuner.api.data", "rank_files": "tuner.api.measuring",
           "play_games": "tuner.api.own_games", "play_match": "tuner.api.playing", "tune": "tuner.api.learning",
           "write_report": "tuner.api.pages"}
 

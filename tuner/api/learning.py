@@ -26,7 +26,8 @@ from tuner.tuning.options import TuneOptions
 from tuner.tuning.result import found_lines
 
 READING = {field.name for field in fields(ReadOptions)} - {"evaluation", "seed"}
-OPTIONS = {field.name for field in fields(TuneOptions)} - {"reading", "terms", "run", "workers", "no_gpu"}
+OPTIONS = {field.name for field in fields(TuneOptions)} - {
+    "reading", "terms", "run", "workers", "no_gpu", "own_results", "own_scores"}
 CHOICES: dict[str, tuple[str | None, ...]] = {
     "method": ("auto", *METHODS), "loss": (None, *OBJECTIVES, DRAWS), "learner": tuple(LEARNERS), "device": ("auto", *DEVICES),
     "gradient": ("analytic", *STEPS)}

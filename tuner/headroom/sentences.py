@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from tuner.report.headroom_models import linear
+
 SOME = 3  # names in a sentence
 
 
@@ -16,11 +18,6 @@ def sentences(found: dict) -> list[str]:
             lines.append(f"What neither closes, {left['value']:.4f}, needs counts that these terms lack, or a search; or more "
                          "positions to learn from.")
     return lines
-
-
-def linear(found: dict) -> bool:
-    """Return whether all terms are linear in their weights. Folders of earlier versions do not say: theirs are."""
-    return not found.get("not_linear")
 
 
 def certain(gain: dict) -> bool:

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from tuner.headroom.sentences import interval_text, linear
+from tuner.headroom.sentences import interval_text
+from tuner.report.headroom_models import names_of
 
 SHOWN = 10  # inputs of the trees
 POSITIONS = 5
-
-
-def names_of(found: dict) -> dict[str, str]:
-    """Return the models of a measurement, as the user reads them."""
-    return {"start": found["start"], "fit": "best linear fit" if linear(found) else "best fit of these terms",
-            "trees": "trees on the same counts"}
 
 
 def lines_of(found: dict) -> list[str]:

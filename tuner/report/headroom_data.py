@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from games.record import Game
-from tuner.headroom.tables import names_of
 from tuner.report import positions
 from tuner.report.charts import Chart, points_chart
 from tuner.report.formatting import known, number, together
+from tuner.report.headroom_models import names_of
 
 MOST = 10  # inputs in a chart
 

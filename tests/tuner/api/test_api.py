@@ -196,10 +196,34 @@ def test_games_are_played_into_a_folder_and_learned_from(tmp_path):
     assert own.folder == tmp_path / "own" and own.result["games"] == sum(own.result["outcomes"]) == 6
     assert "tune" not in own.result and str(own).startswith(f"wrote 6 games to {own.folder}") and "tuner tune" not in str(own)
     assert repr(own) == f"<OwnGames {own.folder}: 6 games>"
-    learned = tuner.tune("material", [], own_games=20, own_rounds=1, only="material.*", per_game=3, depth=1, workers=1)
+    learned = tuner.tune("material", [], own_games=20, own_rounds=1, only="material.*", per_game=3, workers=1)
     assert learned.result["own_games"] == 20 and any("round 1: 20 games of material" in note for note in learned.notes)
     for options, said in (({"games": 0}, "games is 0"), ({"noise": -1.0}, "noise is -1.0"),
                           ({"magic": 1}, "unknown option 'magic'"), ({"resign": (600, 0)}, "the plies of resign is 0"),
                           ({"depth": None}, "depth and nodes are both null")):
         with pytest.raises(tuner.InputError, match=said):
             tuner.play_games("material", tmp_path / "new", **options)
+
+
+def test_headroom_and_ranks_are_those_of_the_commands(small_pgn, tmp_path, monkeypatch):
+    from tests.commands.support import done
+    from tuner.headroom import measure
+
+    monkeypatch.setattr(measure, "available", lambda: False)
+    found = tuner.measure_headroom("classic", small_pgn, targets="results", sample=1500, held_out=0.4, workers=1)
+    command = json.loads(done("headroom", "classic", small_pgn, "--targets", "results", "--sample", 1500, "--held-out", 0.4,
+                              "--workers", 1, "--json").out)
+    different = {"command", "cpu_seconds"}
+    assert {**found.result, **dict.fromkeys(different)} == {**command, **dict.fromkeys(different)}
+    assert "best linear fit" in str(found) and repr(found) == f"<Measured on {command['positions']:,} positions>"
+    mine = tuner.Evaluation(tuner.load("classic").engine, tuner.load("classic").parameters, "mine", None)
+    assert tuner.measure_headroom(mine, small_pgn, targets="results", sample=1500, held_out=0.4).result["start"] == "mine"
+    with pytest.raises(tuner.InputError, match="unknown option 'magic'"):
+        tuner.measure_headroom("classic", small_pgn, magic=1)
+    with pytest.raises(tuner.InputError, match="unknown option 'depth'"):
+        tuner.rank_files(["classic"], small_pgn, depth=3)
+    with pytest.raises(tuner.InputError, match="unknown option 'own_scores'"):
+        tuner.tune("classic", small_pgn, own_scores=True)
+    played = tuner.play_games("classic", tmp_path / "own", games=60, depth=1)
+    ranking = tuner.rank_files(["pesto", "classic"], played.folder, workers=1)
+    assert [line["file"] for line in ranking.result["files"]] == ["classic", "pesto"] and str(ranking).count("\n") > 3
