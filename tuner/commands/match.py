@@ -19,7 +19,7 @@ from tuner.commands.options import (
     positive,
     require_nothing_else,
 )
-from tuner.parallel import available_cpus
+from tuner.parallel import OnThreads, available_cpus
 
 USAGE = "A B [--games N] [options]"
 EXAMPLE = """examples:
@@ -107,7 +107,7 @@ def run(arguments: argparse.Namespace) -> dict:
     from tuner.commands.display import TerminalDisplay
     from tuner.match import match
 
-    ways = match.Ways(min(arguments.concurrency, 512), Path(arguments.pgn) if arguments.pgn else None)
+    ways = match.Ways(OnThreads(min(arguments.concurrency, 512)), Path(arguments.pgn) if arguments.pgn else None)
     if arguments.resume is not None:
         require_nothing_else(arguments, add_arguments, KEPT)
         with TerminalDisplay() as display:
