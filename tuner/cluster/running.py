@@ -7,10 +7,10 @@ import queue
 import threading
 import uuid
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from games.streams import InputError
 from tuner.cluster.program import fingerprint
@@ -20,13 +20,28 @@ from tuner.parallel import POLL_SECONDS, Job
 if TYPE_CHECKING:
     from distributed import Future
 
-    from tuner.cluster.cluster import Cluster
-
 RESUBMITTED = 5  # times at most, after a task lost its worker
 IN_COMPANY = 2  # times that a task may lose its worker beside others; then it runs alone, so that no other is blamed
 AHEAD = 2  # calls for each thread of a worker at least, so that it need not wait for the client
 CALL_SECONDS = 0.5  # of a call: some milliseconds are spent around it
 MOST = 64  # tasks of a call
+
+
+class Scheduler(Protocol):
+    """What a job needs of a cluster, see `tuner.cluster.cluster.Cluster`."""
+
+    address: str
+    running: list[Any]
+
+    @property
+    def at_once(self) -> int: ...
+    def submit(self, function: Callable[..., Any], *values: Any, key: Any) -> Future: ...
+    def gathered(self, futures: Mapping[str, Future], interrupted: threading.Event | None) -> dict[str, Any]: ...
+    def cancel(self, futures: list[Future]) -> None: ...
+    def everywhere(self, function: Callable[..., Any], *values: Any) -> None: ...
+    def retire(self, address: str, there: dict[str, str]) -> None: ...
+    def lost_worker(self, address: str) -> None: ...
+    def require_connected(self) -> None: ...
 
 
 @dataclass
@@ -49,7 +64,7 @@ class _Pending:
 class ClusterRunning:
     """See `tuner.parallel.Running`. Several short tasks go to a worker in one call."""
 
-    def __init__(self, cluster: Cluster, job: Job, ahead: int) -> None:
+    def __init__(self, cluster: Scheduler, job: Job, ahead: int) -> None:
         self._cluster, self._job, self._ahead = cluster, job, max(AHEAD, ahead)
         self._key = f"{getattr(job.work, '__name__', 'task')}-{uuid.uuid4().hex}"
         self._spec = Shared(job.spec)
@@ -137,8 +152,8 @@ class ClusterRunning:
                 return
             except KilledWorker as problem:
                 if attempt == RESUBMITTED:
-                    raise InputError(f"--cluster {self._cluster.address}: {attempt + 1} workers died as they prepared the work, the "
-                                     f"last one at {problem.last_worker.address}; see its log") from None
+                    raise InputError(f"--cluster {self._cluster.address}: {attempt + 1} workers died as they prepared the work, "
+                                     f"the last one at {problem.last_worker.address}; see its log") from None
             except OtherProgram as problem:
                 self._cluster.retire(problem.address, problem.program)
 

@@ -31,6 +31,7 @@ from tuner.ingest.search_targets import Leaves
 from tuner.io.files import LEARNED, replace_file, require_writable
 from tuner.io.progress import Display
 from tuner.io.run_folder import new_folder
+from tuner.parallel import Executor, OnThreads
 from tuner.parameters.parameters import Parameters
 from tuner.parameters.writer import write_parameters
 from tuner.tuning.fitted import FAR, Fitted
@@ -44,11 +45,14 @@ from tuner.tuning.start import Start, started
 NEXT = ("advice", "compare", "match")  # what a result says of what to do next: nothing about the learned file
 
 
-def tune(start: str, sources: Sequence[str], output: Path, options: TuneOptions, command: str, display: Display) -> dict:
+def tune(start: str, sources: Sequence[str], output: Path, options: TuneOptions, command: str, display: Display,
+         executor: Executor | None = None) -> dict:
     """Fit and write; return the result as plain data. InputError for a user's mistake.
 
-    `command` is recorded in the learned file and the run's folder.
+    `command` is recorded in the learned file and the run's folder. Games are played and positions searched on the executor; None:
+    on the threads that the options name.
     """
+    executor = executor or OnThreads(options.workers)
     with _folder(options.run) as folder:
         require_writable(output, LEARNED, (start, *sources, *options.terms, *filter(None, [options.quiescence])), options.run)
         display.begin("starting")
@@ -57,9 +61,9 @@ def tune(start: str, sources: Sequence[str], output: Path, options: TuneOptions,
         if options.own_games:
             given = options
             rounds = learn_from_own_games(begun, start, sources, folder, given, command, lambda begun, sources, folder: _rounds(
-                begun, sources, folder, given, display), display)
+                begun, sources, folder, given, executor, display), executor, display)
             sources = rounds.sources
-        read, summary, result, options = rounds.fitted if rounds else _rounds(begun, sources, folder, options, display)
+        read, summary, result, options = rounds.fitted if rounds else _rounds(begun, sources, folder, options, executor, display)
         parameters = begun.parameters
         display.begin("computing losses and errors")
         on_results = results_problems(result, read.results)
@@ -118,7 +122,8 @@ def _misjudged(begun: Start, result: FitResult, summary: dict, sources: Sequence
     return {"summary": {**summary, "files": found.pop("files")}, "misjudged": found}
 
 
-def _rounds(begun: Start, sources: Sequence[str], folder: Path, given: TuneOptions, display: Display) -> Fitted:
+def _rounds(begun: Start, sources: Sequence[str], folder: Path, given: TuneOptions, executor: Executor,
+            display: Display) -> Fitted:
     """Read and fit; with searches, repeat with the learned weights while values change much."""
     engine, game, parameters = begun
     options = resolved(given, game, parameters, sources, engine is None)
