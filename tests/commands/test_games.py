@@ -223,7 +223,7 @@ def test_openings_of_a_file_and_tables_of_endings(tmp_path):
     ("classic -o new --openings x.epd --random-plies 3", "--random-plies and --openings: both choose openings"),
     ("--resume nowhere", "nowhere: contains no games to continue (no config.yaml)"),
     ("--resume full", "full: contains no games to continue"),
-    ("classic --resume full", "a resumed run keeps its settings; with --resume only --threads, --games and --json"),
+    ("classic --resume full", "a resumed run keeps its settings; with --resume only --threads, --cluster, --games and --json"),
 ])
 def test_a_mistake_is_one_line(tmp_path, monkeypatch, arguments, said):
     monkeypatch.chdir(tmp_path)

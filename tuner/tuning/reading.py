@@ -24,6 +24,7 @@ from tuner.ingest.kept import Kept
 from tuner.ingest.search_targets import Retarget, Searched
 from tuner.ingest.sources import dataset_of, require_learnable
 from tuner.io.progress import Display
+from tuner.parallel import Executor, OnThreads
 from tuner.parameters.parameters import Parameters
 from tuner.rows.build import default_phases, rows_of_sources
 from tuner.statistics.intervals import FEW_GAMES
@@ -54,13 +55,14 @@ def device_of(engine: Engine | None, read: Read, options: TuneOptions) -> Device
 
 def read_games(engine: Engine, sources: Sequence[str], folder: Path, options: TuneOptions, retarget: Retarget | None,
                note: Callable[[str], None], progress: Callable[[ReadReport], None], searched: Searched,
-               start: Parameters, positions: bool = False) -> Read:
-    """Return the dataset of the sources, with a line about the games read; with its `positions` if they are wanted."""
+               start: Parameters, positions: bool = False, executor: Executor | None = None) -> Read:
+    """Return the dataset of the sources, with a line about the games read; with its `positions` if they are wanted. A teacher
+    runs on the executor; None: on the threads that the options name."""
     again = positions or options.gradient != "analytic"
     if options.method == "scores" and all(source != "-" and is_dataset(source) for source in sources):
         data, _ = dataset_of(engine, sources, folder, options.reading, None, note, progress)
         return _with_scores(data, sources, folder, options, start, engine.cpu(options.workers))
-    with source_of(engine.game, options, searched) as scores:
+    with source_of(engine.game, options, searched, executor or OnThreads(options.workers)) as scores:
         kept = Kept(folder, retarget, engine.game.words if again else None, scores,
                     options.lambda_ == 1) if retarget or again or scores else None
         with kept or contextlib.nullcontext():

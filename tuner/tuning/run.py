@@ -141,9 +141,9 @@ def _rounds(begun: Start, sources: Sequence[str], folder: Path, given: TuneOptio
         if engine is None:
             read = read_rows(sources, folder, options, note, parameters)
         else:
-            retarget = retarget_of(engine, searching, options, display.searched)
+            retarget = retarget_of(engine, searching, options, display.searched, executor)
             read = read_games(engine, sources, folder, options, retarget, note, _nothing if searches else display.reading,
-                              display.searched, searching)
+                              display.searched, searching, executor=executor)
         note = _nothing
         if given.device == "auto":
             options = _without_gpu(options, read)
