@@ -31,6 +31,11 @@ def available_cpus() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
+def counted(number: int, what: str) -> str:
+    """Return a number of things in words."""
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
 class JobState(Protocol):
     """What one thread keeps from task to task."""
 
@@ -85,7 +90,11 @@ class Running(Protocol):
 
 
 class Executor(Protocol):
-    """Where jobs run. `at_once` is the number of tasks that run at the same time."""
+    """Where jobs run: in this process, or on others (`remote`), maybe on other machines."""
+
+    @property
+    def remote(self) -> bool:
+        """Whether tasks run in other processes."""
 
     @property
     def at_once(self) -> int:
@@ -100,6 +109,7 @@ class OnThreads:
     """The threads of this process. A state of the job is made for each of them, in the thread that starts the job."""
 
     threads: int = 1
+    remote = False
 
     @property
     def at_once(self) -> int:
@@ -127,14 +137,16 @@ def _close(state: JobState) -> None:
     state.close()
 
 
-def run(running: Running, tasks: Iterable[Any], interrupted: threading.Event | None = None) -> Iterator[Any]:
-    """Yield the results of tasks as they are ready; the next task is prepared while others run."""
+def run(running: Running, tasks: Iterable[Any], interrupted: threading.Event | None = None,
+        shared: tuple[Any, ...] = ()) -> Iterator[Any]:
+    """Yield the results of tasks, which all have the same `shared` values, as they are ready; the next task is prepared while
+    others run."""
     waiting = iter(tasks)
     prepared = list(itertools.islice(waiting, 1))
 
     def fill() -> None:
         while prepared and running.room > 0:
-            running.submit(prepared.pop())
+            running.submit(prepared.pop(), *shared)
             prepared.extend(itertools.islice(waiting, 1))
 
     fill()

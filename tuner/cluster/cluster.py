@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any, cast
 from games.streams import InputError
 from tuner.cluster.program import difference, program
 from tuner.cluster.running import ClusterRunning
-from tuner.parallel import POLL_SECONDS, Job
+from tuner.parallel import POLL_SECONDS, Job, counted
 
 if TYPE_CHECKING:
-    from distributed import Client, Future
+    from distributed import Client, Future, LocalCluster
 
 CONNECT_SECONDS = 2.0  # to reach the scheduler
 RECONNECT_SECONDS = 60.0  # to reach it again
@@ -27,9 +27,11 @@ LOCAL = "local:"
 KNOWN_SECONDS = 1.0  # between two questions how many workers there are
 ANSWER_SECONDS = 10.0  # for what no result depends on
 # of `local:N`: every death of a worker is reported, and little is recorded
-LOCAL_SETTINGS = {"distributed.scheduler.allowed-failures": 0, "distributed.worker.profile.enabled": False,
-                  "distributed.admin.low-level-log-length": 1000, "distributed.admin.system-monitor.gil.enabled": False,
-                  "distributed.admin.system-monitor.interval": "5s", "distributed.scheduler.active-memory-manager.start": False}
+LOCAL_SETTINGS = {
+    "distributed.scheduler.allowed-failures": 0, "distributed.deploy.lost-worker-timeout": "10s",
+    "distributed.worker.profile.enabled": False, "distributed.scheduler.active-memory-manager.start": False,
+    "distributed.admin.low-level-log-length": 1000, "distributed.admin.system-monitor.gil.enabled": False,
+    "distributed.admin.system-monitor.interval": "5s"}
 
 
 @contextlib.contextmanager
@@ -44,12 +46,12 @@ def connect(address: str, note: Callable[[str], None]) -> Iterator[Cluster]:
         logging.getLogger(name).setLevel(logging.CRITICAL)
     with contextlib.ExitStack() as opened:
         if address.startswith(LOCAL):
-            where = opened.enter_context(_local(address))
+            where = opened.enter_context(local_cluster(address))
         else:
             where = address
             _require_scheduler(address)
         client = opened.enter_context(distributed.Client(where, timeout=RECONNECT_SECONDS, set_as_default=False))
-        cluster = Cluster(address, client, note)
+        cluster = Cluster(address, client, note, None if where is address else where)
         cluster.require_same_program()
         note(cluster.description())
         yield cluster
@@ -76,7 +78,7 @@ def _require_scheduler(address: str) -> None:
 
 
 @contextlib.contextmanager
-def _local(address: str) -> Iterator[Any]:
+def local_cluster(address: str) -> Iterator[Any]:
     """Yield a cluster of N processes."""
     import dask
     import distributed
@@ -93,6 +95,12 @@ def _local(address: str) -> Iterator[Any]:
     finally:
         with _ignoring_interrupts():
             cluster.close(timeout=ANSWER_SECONDS)
+
+
+def replace_lost(cluster: LocalCluster, number: int) -> None:
+    """Start the workers that are missing of a number. Dask starts one again that died, but not if it died as it started."""
+    if len(cluster.workers) < number:
+        cluster.scale(number)
 
 
 @contextlib.contextmanager
@@ -117,8 +125,10 @@ def _line(problem: BaseException) -> str:
 class Cluster:
     """The workers of a scheduler of Dask. An `Executor`."""
 
-    def __init__(self, address: str, client: Client, note: Callable[[str], None]) -> None:
-        self.address, self._client, self._note = address, client, note
+    remote = True
+
+    def __init__(self, address: str, client: Client, note: Callable[[str], None], local: LocalCluster | None = None) -> None:
+        self.address, self._client, self._note, self._local = address, client, note, local
         self.running: list[ClusterRunning] = []  # jobs under way
         self._threads: dict[str, int] = {}  # of each worker
         self._asked = -KNOWN_SECONDS
@@ -141,6 +151,8 @@ class Cluster:
             with contextlib.suppress(TimeoutError, OSError):
                 self._threads = self._now(lambda: self._client.nthreads(), ANSWER_SECONDS)
             self._asked = time.monotonic()
+            if self._local is not None:
+                replace_lost(self._local, int(self.address.removeprefix(LOCAL)))
             if not self._threads and not self._alone:
                 self._note(f"{self.address}: no worker is left; the work goes on when one starts")
             self._alone = not self._threads
@@ -259,8 +271,3 @@ class Cluster:
 
 class _Interrupted(Exception):
     """Ctrl-C came while results were fetched."""
-
-
-def counted(number: int, what: str) -> str:
-    """Return a number of things in words."""
-    return f"{number:,} {what}{'' if number == 1 else 's'}"

@@ -14,6 +14,7 @@ from tuner.parallel import JobState
 KEPT = 4  # states of a thread: jobs that one command has at the same time, and those of clients that ended without a word
 ABORT_SECONDS = 0.05  # between two calls of `abort`: a search may begin after the first
 END_SECONDS = 15.0
+SETTLED_SECONDS = 1.0  # a worker that dies before its nanny has noted its start is never started again by Dask
 
 
 class OtherProgram(Exception):
@@ -53,6 +54,7 @@ class _Kept:
 _states: dict[tuple[int, str], _Kept] = {}  # by thread and job; the latest last
 _ended: dict[str, None] = {}  # keys of the jobs that were ended last
 _changing = threading.Lock()
+_settled = threading.Event()
 
 
 def perform(call: Call, spec: Any, *shared: Any) -> Done:
@@ -97,6 +99,9 @@ def end_job(job: str) -> None:
 
 
 def _require_program(call: Call) -> None:
+    if not _settled.is_set():  # the first call of this process
+        time.sleep(SETTLED_SECONDS)
+        _settled.set()
     if call.fingerprint != fingerprint():
         from distributed import get_worker
 

@@ -17,6 +17,7 @@ from tuner.datasets.format import is_dataset
 from tuner.datasets.summary import summarise, summary_lines
 from tuner.device.base import Device
 from tuner.device.choose import device_named
+from tuner.device.cpu.ranged import RangedCpu
 from tuner.device.differences.device import by_differences
 from tuner.engine.engine import Engine
 from tuner.engine.loading import quiescence_of
@@ -44,13 +45,31 @@ class Read(NamedTuple):
     scored: ScoreTargets | None = None  # for targets from scores
 
 
-def device_of(engine: Engine | None, read: Read, options: TuneOptions) -> Device:
-    """Return the device that passes run on."""
+def device_of(engine: Engine | None, read: Read, options: TuneOptions, sources: Sequence[str],
+              executor: Executor | None = None) -> Device:
+    """Return the device that passes run on: other processes, if the executor has some that may see the dataset."""
+    if executor is not None and executor.remote and why_here(engine, read, options, sources) is None:
+        return RangedCpu(options.workers, executor=executor, data=read.data)
     if options.gradient != "analytic" and engine is not None:
         return by_differences(engine, read.positions, options.step, options.gradient == "central-difference", options.workers)
     if options.device == "cpu" and engine is not None:
         return engine.cpu(options.workers)
     return device_named(options.device, options.workers)
+
+
+def why_here(engine: Engine | None, read: Read, options: TuneOptions, sources: Sequence[str]) -> str | None:
+    """Return why passes over the positions run on this machine even with others at hand; None if they need not."""
+    if options.device != "cpu":
+        return f"--device {options.device} is on this machine"
+    if options.gradient != "analytic":
+        return "finite differences are computed by one process"
+    if len(sources) != 1 or sources[0] == "-" or not is_dataset(sources[0]):
+        return "their dataset was made here; to share the passes, name one dataset that every machine sees"
+    if engine is None or read.data.scaled:
+        return "another program counted them"
+    if read.data.apart:
+        return f"term {read.data.apart[0]} is not linear in its weights"
+    return None if options.method == "logistic" else "they have other targets than results"
 
 
 def read_games(engine: Engine, sources: Sequence[str], folder: Path, options: TuneOptions, retarget: Retarget | None,
@@ -105,9 +124,9 @@ def _with_scores(data: Dataset, sources: Sequence[str], folder: Path, options: T
     return Read(scored.data, "", scored.results, None, scored)
 
 
-def report_reading(read: Read, engine: Engine | None, options: TuneOptions, display: Display, how: str | None) -> dict:
-    """Show what was read and `how` weights are learned from it; return the summary of the dataset, with the results of games
-    as outcomes."""
+def report_reading(read: Read, device: Device, options: TuneOptions, display: Display, how: str | None) -> dict:
+    """Show what was read, `how` weights are learned from it and on which device; return the summary of the dataset, with the
+    results of games as outcomes."""
     for line in filter(None, (read.line, *(read.scored.lines if read.scored else ()), how)):
         display.note(line)
     results = read.data if read.results is None else replace(read.data, outcome=read.results)
@@ -115,7 +134,7 @@ def report_reading(read: Read, engine: Engine | None, options: TuneOptions, disp
     for line in summary_lines(summary):
         display.note("  " + line)
     why = f"; no GPU: {options.no_gpu}" if options.no_gpu else ""
-    display.note(f"passes run on {device_of(engine, read, options).name}{why}")
+    display.note(f"passes run on {device.name}{why}")
     if read.data.games < FEW_GAMES:
         display.note(f"only {read.data.games} games: the standard errors are rough")
     return summary

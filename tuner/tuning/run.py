@@ -38,7 +38,7 @@ from tuner.tuning.fitted import FAR, Fitted
 from tuner.tuning.methods import resolved, retarget_of, value_change
 from tuner.tuning.options import TuneOptions
 from tuner.tuning.own_games import learn_from_own_games
-from tuner.tuning.reading import Read, device_of, read_games, read_rows, report_reading
+from tuner.tuning.reading import Read, device_of, read_games, read_rows, report_reading, why_here
 from tuner.tuning.result import describe, method_line
 from tuner.tuning.start import Start, started
 
@@ -104,9 +104,10 @@ def dry_run(start: str, sources: Sequence[str], options: TuneOptions, display: D
         else:
             read = read_games(engine, sources, folder, options, None, display.note, display.reading, display.searched, parameters)
         options = _without_gpu(options, read) if auto else options
-        report_reading(read, engine, options, display, None)
+        device = device_of(engine, read, options, sources)
+        report_reading(read, device, options, display, None)
         display.begin("computing errors")
-        return {"method": method, **dry_run_findings(read.data, parameters, options.fitting(device_of(engine, read, options)))}
+        return {"method": method, **dry_run_findings(read.data, parameters, options.fitting(device))}
 
 
 def _misjudged(begun: Start, result: FitResult, summary: dict, sources: Sequence[str], options: TuneOptions, read: Read,
@@ -147,10 +148,13 @@ def _rounds(begun: Start, sources: Sequence[str], folder: Path, given: TuneOptio
         note = _nothing
         if given.device == "auto":
             options = _without_gpu(options, read)
+        device = device_of(engine, read, options, sources, executor)
         if first:
             how = method_line(options, engine is None, len(read.data.score) > 0)
-            summary = report_reading(read, engine, options, display, how)
-        fitting = replace(options.fitting(device_of(engine, read, options)), progress=display.passing)
+            summary = report_reading(read, device, options, display, how)
+            if executor.remote and (why := why_here(engine, read, options, sources)):
+                display.note(f"passes over the positions run on this machine: {why}")
+        fitting = replace(options.fitting(device), progress=display.passing)
         if first:
             options = _with_prior(read.data, parameters, options, engine is None, fitting, display)
             fitting = replace(fitting, prior=options.prior)

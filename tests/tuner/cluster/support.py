@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import random
 import signal
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from games.streams import InputError
 from tuner.parallel import Job
 
+if TYPE_CHECKING:
+    from distributed import LocalCluster
+
+PATIENCE = 60.0  # seconds, on a busy machine
 
 @dataclass(frozen=True)
 class Spec:
@@ -62,3 +69,43 @@ def named(task: Task) -> str:
 
 def job(**options: object) -> Job:
     return Job(Multiplier, multiply, Spec(**options), named)
+
+
+class Killer(threading.Thread):
+    """Kills a worker of a local cluster at each of some moments, given by a seed: soon after it has begun a task. Those that are
+    just starting are spared, because Dask takes ten seconds to replace them."""
+
+    def __init__(self, workers: LocalCluster, seed: int, times: int = 3, longest: float = 0.3) -> None:
+        super().__init__(daemon=True)
+        self._workers, self._dice, self._times, self._longest = workers, random.Random(seed), times, longest
+        self.killed: list[int] = []
+        self._stop_asked = threading.Event()
+
+    def run(self) -> None:
+        while len(self.killed) < self._times and not self._stop_asked.wait(0.005):
+            busy = sorted(state.address for state in list(self._workers.scheduler.workers.values()) if state.processing)
+            alive = {nanny.worker_address: nanny.process.pid for nanny in self._workers.workers.values()
+                     if nanny.process is not None and nanny.process.status.name == "running"
+                     and nanny.process.pid not in (None, *self.killed)}
+            busy = [address for address in busy if address in alive]
+            if not busy:
+                continue
+            pid = alive[self._dice.choice(busy)]
+            self._stop_asked.wait(self._dice.random() * self._longest)
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+                self.killed.append(pid)
+
+    def stop(self) -> list[int]:
+        """Kill no more; return the processes that were killed."""
+        self._stop_asked.set()
+        self.join()
+        return self.killed
+
+
+def wait_for_workers(workers: LocalCluster, number: int) -> None:
+    """Wait until so many workers are there."""
+    deadline = time.monotonic() + PATIENCE
+    while len(workers.scheduler.workers) != number:
+        assert time.monotonic() < deadline, "the workers did not come"
+        time.sleep(0.05)
