@@ -176,8 +176,8 @@ class ClusterRunning:
             return
         self._outbox = self._waiting + self._outbox
         self._waiting = []
-        # the last tasks go to all workers
-        size = max(1, min(self._size, len(self._outbox) // max(1, self._cluster.at_once)))
+        # few tasks go to all workers
+        size = max(1, min(self._size, len(self._pending) // max(1, AHEAD * self._cluster.at_once)))
         for begin in range(0, len(self._outbox), size):
             self._send(self._outbox[begin:begin + size])
         self._outbox = []

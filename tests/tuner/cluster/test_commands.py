@@ -61,19 +61,21 @@ def fitted(folder: Path, *more: object) -> list[bytes]:
     """The weights of a Newton fit to a dataset."""
     games = tictactoe_file(folder)
     done("dataset", games, "--params", "tictactoe/classic", "-o", folder / "ds")
-    ran = done("tune", "tictactoe/classic", folder / "ds", "-o", folder / "a.yaml", "--method", "logistic", "--device", "cpu",
-               "--prior", "none", "--json", *more)
-    shown = json.loads(ran.out)
-    return [json.dumps({key: value for key, value in shown.items() if "seconds" not in key and key not in ("command", "output")}
-                       ).replace(str(folder), "").encode(), re.sub(r"(?m)^ *(command|cpu_seconds|seconds):.*$", "",
-                                                                  (folder / "a.yaml").read_text()).encode()]
+    done("tune", "tictactoe/classic", folder / "ds", "-o", folder / "a.yaml", "--method", "logistic", "--device", "cpu", *more,
+         "--prior", "none")
+    return [weights_of(folder / "a.yaml")]
 
 
 def searched(folder: Path, *more: object) -> list[bytes]:
     """The weights learned from searches of positions."""
     done("tune", "classic", SAMPLES, "-o", folder / "b.yaml", "--method", "rootstrap", "--depth", 1, "--per-game", 1, "--device",
          "cpu", *more)
-    return [re.sub(r"(?m)^ *(command|cpu_seconds|seconds):.*$", "", (folder / "b.yaml").read_text()).encode()]
+    return [weights_of(folder / "b.yaml")]
+
+
+def weights_of(path: Path) -> bytes:
+    """Return a learned file without what is said of the command and its time."""
+    return re.sub(r"(?m)^ *(command|cpu_seconds|seconds|data|device):.*(\n    .*)*$", "", path.read_text()).encode()
 
 
 WORK = {function.__name__: function for function in (matched, learned, generated, read, fitted, searched)}
