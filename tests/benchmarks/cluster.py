@@ -21,9 +21,9 @@ from tests.games.support import REPOSITORY
 from tests.tuner.cluster.support import Killer, Task, job, wait_for_workers
 
 GAMES = {
-    "selfplay": ("selfplay material --batch 16 --lag 2 --run {folder}/s{games} --games {games}", "--workers 2", (60, 260)),
-    "match": ("match classic material --depth 4 --seed 7 --games {games}", "--concurrency 2", (10, 70)),
-    "games": ("games classic --depth 3 -o {folder}/g{games} --games {games}", "--threads 2", (50, 150)),
+    "selfplay": ("selfplay material --batch 16 --lag 2 --run {folder}/s{games} --games {games}", "--workers 2", (40, 160)),
+    "match": ("match classic material --depth 4 --seed 7 --games {games}", "--concurrency 2", (6, 36)),
+    "games": ("games classic --depth 3 -o {folder}/g{games} --games {games}", "--threads 2", (40, 120)),
 }
 SCHEDULES = 20
 

@@ -44,12 +44,17 @@ def generated(folder: Path, *more: object) -> list[bytes]:
     return [path.read_bytes() for path in sorted((folder / "games").glob("games-*"))]
 
 
+def bundled_games() -> list[str]:
+    """Return some hundred of the bundled games."""
+    text = zstandard.ZstdDecompressor().stream_reader(io.BytesIO(Path(SAMPLES).read_bytes())).read(1 << 19).decode()
+    return ["[Event " + game for game in text.split("[Event ")[1:-1]]
+
+
 def read(folder: Path, *more: object) -> list[bytes]:
     """The dataset of 20 files, some games of which are in several."""
     files = folder / "files"
     files.mkdir()
-    text = zstandard.ZstdDecompressor().stream_reader(io.BytesIO(Path(SAMPLES).read_bytes())).read(1 << 19).decode()
-    games = ["[Event " + game for game in text.split("[Event ")[1:-1]]
+    games = bundled_games()
     for number in range(20):
         (files / f"{number:02}.pgn").write_text("".join(games[9 * number:9 * number + 11] + games[:2]))
     ran = done("dataset", files, "-o", folder / "out", *more)
@@ -68,8 +73,9 @@ def fitted(folder: Path, *more: object) -> list[bytes]:
 
 def searched(folder: Path, *more: object) -> list[bytes]:
     """The weights learned from searches of positions."""
-    done("tune", "classic", SAMPLES, "-o", folder / "b.yaml", "--method", "rootstrap", "--depth", 1, "--per-game", 1, "--device",
-         "cpu", *more)
+    (folder / "some.pgn").write_text("".join(bundled_games()))
+    done("tune", "classic", folder / "some.pgn", "-o", folder / "b.yaml", "--method", "rootstrap", "--depth", 2, "--per-game", 9,
+         "--only", "material.*", "--prior", "none", "--device", "cpu", *more)
     return [weights_of(folder / "b.yaml")]
 
 
