@@ -17,6 +17,7 @@ ROOMS = [
     ["games"],
     ["evalterms"],
     ["tuner.io", "tuner.statistics", "tuner.unit", "tuner.parallel"],
+    ["tuner.cluster"],
     ["tuner.parameters", "tuner.objectives"],
     ["tuner.datasets", "tuner.export"],
     ["tuner.rows", "tuner.trace"],

@@ -22,6 +22,7 @@ from tuner.commands import games as command
 from tuner.datagen import run as datagen
 from tuner.datagen.settings import Settings
 from tuner.io.progress import Display
+from tuner.parallel import OnThreads
 
 SETTINGS = Settings("classic", games=24, depth=1, plies=120, part=10, play_on=0.5)
 FAST = ("--depth", 1, "--plies", 120, "--threads", 1)
@@ -40,7 +41,7 @@ def read(text: str) -> list[chess.pgn.Game]:
 def games(tmp_path_factory) -> Path:
     """A folder with 24 games in three files, played on one thread."""
     folder = tmp_path_factory.mktemp("games") / "games"
-    datagen.new_games(SETTINGS, folder, 1, "tuner games", Display())
+    datagen.new_games(SETTINGS, folder, OnThreads(1), "tuner games", Display())
     return folder
 
 
@@ -88,7 +89,7 @@ def test_openings_are_balanced(games):
 
 
 def test_the_number_of_threads_changes_nothing(games, tmp_path):
-    datagen.new_games(SETTINGS, tmp_path / "3", 3, "tuner games", Display())
+    datagen.new_games(SETTINGS, tmp_path / "3", OnThreads(3), "tuner games", Display())
     for path in games.glob("*.zst"):
         assert path.read_bytes() == (tmp_path / "3" / path.name).read_bytes()
     assert (games / "history.jsonl").read_bytes() == (tmp_path / "3" / "history.jsonl").read_bytes()
@@ -121,6 +122,7 @@ from tests.commands.test_games import SETTINGS
 from tuner.datagen import run
 from tuner.engine.loading import load_engine
 from tuner.io.progress import Display
+from tuner.parallel import OnThreads
 
 load_engine("classic")
 folder = Path(sys.argv[1])
@@ -129,9 +131,9 @@ for moment in map(int, sys.argv[2:]):
     if child == 0:
         kill_before(str(folder), moment)
         if (folder / "config.yaml").exists():
-            run.resumed_games(folder, 1, None, Display())
+            run.resumed_games(folder, OnThreads(1), None, Display())
         else:
-            run.new_games(SETTINGS, folder, 1, "tuner games", Display())
+            run.new_games(SETTINGS, folder, OnThreads(1), "tuner games", Display())
         os._exit(0)
     print(os.waitpid(child, 0)[1], sorted(path.name for path in folder.glob("[gch]*")), flush=True)
 """
@@ -147,7 +149,7 @@ def test_games_killed_at_any_moment_are_the_same_in_the_end(games, tmp_path, mom
     if (folder / "config.yaml").exists():
         done("games", "--resume", folder, "--threads", 2)
     else:
-        datagen.new_games(SETTINGS, folder, 2, "tuner games", Display())
+        datagen.new_games(SETTINGS, folder, OnThreads(2), "tuner games", Display())
     assert text_of(folder) == text_of(games)
     assert (folder / "history.jsonl").read_bytes() == (games / "history.jsonl").read_bytes()
 
@@ -221,7 +223,7 @@ def test_openings_of_a_file_and_tables_of_endings(tmp_path):
     ("classic -o new --openings x.epd --random-plies 3", "--random-plies and --openings: both choose openings"),
     ("--resume nowhere", "nowhere: contains no games to continue (no config.yaml)"),
     ("--resume full", "full: contains no games to continue"),
-    ("classic --resume full", "a resumed run keeps its settings; with --resume only --threads, --games and --json"),
+    ("classic --resume full", "a resumed run keeps its settings; with --resume only --threads, --cluster, --games and --json"),
 ])
 def test_a_mistake_is_one_line(tmp_path, monkeypatch, arguments, said):
     monkeypatch.chdir(tmp_path)

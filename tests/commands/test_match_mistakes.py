@@ -56,8 +56,8 @@ CASES = {
     "match --resume nowhere": "nowhere: contains no match run (no config.yaml); start one with --run nowhere",
     "match --resume strange": "strange/config.yaml: not the settings of a match of this version; start another with --run",
     "match --resume torn": "torn/config.yaml: cannot be read: ",
-    "match classic --resume used": "classic: a resumed run keeps its settings; with --resume only --concurrency, --pgn",
-    "match --resume used --games 50": "--games: a resumed run keeps its settings; with --resume only --concurrency, --pgn",
+    "match classic --resume used": "classic: a resumed run keeps its settings; with --resume only --concurrency, --cluster,",
+    "match --resume used --games 50": "--games: a resumed run keeps its settings; with --resume only --concurrency, --cluster,",
     "match --resume used --pgn used/a.pgn": "used/a.pgn: is in the folder of a run",
     "match --resume moved": "book.epd: is not what it was when the match began; put it back, or start another match",
 }

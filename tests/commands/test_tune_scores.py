@@ -14,6 +14,7 @@ from games.record import PositionBatch
 from tests.commands.support import done, tuner
 from tests.games.support import random_boards
 from tuner.engine.loading import load_engine, load_parameters
+from tuner.parallel import OnThreads
 from tuner.parameters.writer import write_parameters
 from tuner.tuning import score_targets
 
@@ -152,7 +153,7 @@ def test_a_teacher_gives_the_scores(fake, recorded, detuned, tmp_path):
     done("tune", detuned, recorded, *common, "-o", tmp_path / "b.yaml")
     one, other = (load_parameters(str(tmp_path / name)).weights for name in ("a.yaml", "b.yaml"))
     assert np.abs(one - other).max() < 0.5  # the recorded ones are rounded
-    assert fake.asked == [("chess", "uci:sage", 77, 2), "closed"]
+    assert fake.asked == [("chess", "uci:sage", 77, OnThreads(2)), "closed"]
     done("tune", detuned, results_alone, *common[2:], "--teacher", "uci:sage", "-o", tmp_path / "c.yaml")  # without --targets
     assert yaml.safe_load((tmp_path / "c.yaml").read_text())["learned"]["targets"] == "scores"
     assert "scores of the teacher: +100 centipawns score" in ran.err

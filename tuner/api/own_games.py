@@ -14,7 +14,7 @@ from tuner.api.evaluation import Evaluation
 from tuner.api.notes import Notes
 from tuner.datagen.run import new_games
 from tuner.datagen.settings import Settings
-from tuner.parallel import available_cpus
+from tuner.parallel import OnThreads, available_cpus
 
 OPTIONS = {field.name for field in fields(Settings)} - {"start", "games", "terms", "evaluation"}
 
@@ -53,6 +53,6 @@ def play_games(evaluation: Evaluation | str | Path, output: str | Path, *, games
             settings.require_sense()
         except ValueError as problem:
             raise InputError(f"play_games: {problem}") from None
-        found = new_games(settings, Path(output), threads or available_cpus(), "tuner.play_games", Notes())
+        found = new_games(settings, Path(output), OnThreads(threads or available_cpus()), "tuner.play_games", Notes())
     # the last line is a command for people
     return OwnGames(Path(output), {key: value for key, value in found.plain.items() if key != "tune"}, tuple(found.lines[:-1]))

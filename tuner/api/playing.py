@@ -14,7 +14,7 @@ from tuner.api.notes import Notes
 from tuner.match.match import Ways, new_match, with_files
 from tuner.match.settings import DEFAULT_DEPTH, DEFAULT_RANDOM_PLIES, settings_of
 from tuner.match.setup import test_of
-from tuner.parallel import available_cpus
+from tuner.parallel import OnThreads, available_cpus
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ def play_match(a: Evaluation | str | Path, b: Evaluation | str | Path, *, games:
         except ValueError as problem:
             raise InputError(f"play_match: {problem}") from None
         test_of(settings)
-        ways = Ways(concurrency or available_cpus(), None if pgn is None else Path(pgn))
+        ways = Ways(OnThreads(concurrency or available_cpus()), None if pgn is None else Path(pgn))
         outcome = new_match(with_files(settings), None if run is None else Path(run), ways, "tuner.play_match", Notes())
     return MatchResult(outcome.plain, tuple(outcome.lines))
 

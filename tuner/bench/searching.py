@@ -15,6 +15,7 @@ from tuner.bench import Workload, row
 from tuner.engine.engine import Engine
 from tuner.engine.loading import load_engine
 from tuner.io.progress import Display
+from tuner.parallel import OnThreads
 from tuner.selfplay.run import new_run
 from tuner.selfplay.settings import Settings
 
@@ -92,7 +93,7 @@ def learning(work: Workload) -> list[dict]:
         for workers in (1, 2):
             settings = Settings(work.params, LEARNING_GAMES)
             begun, cpu, own = time.monotonic(), time.process_time(), time.thread_time()
-            new_run(settings, Path(folder) / str(workers), workers, None, "tuner bench", Display())
+            new_run(settings, Path(folder) / str(workers), OnThreads(workers), None, "tuner bench", Display())
             seconds[workers] = time.monotonic() - begun
             own = time.thread_time() - own  # this thread learns and writes, the others play
             cost = max(cost, own / (time.process_time() - cpu - own))

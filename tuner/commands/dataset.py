@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import argparse
 
-from tuner.commands.options import add_read_options, add_term_options, share
+from tuner.commands.options import add_cluster_option, add_read_options, add_term_options, share
 
 USAGE = "[inspect|merge|split|export] GAMES [GAMES ...] -o DIR [options]"
 EXAMPLE = """examples:
@@ -44,6 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                              "is kept as it is, and not tuned")
     parser.add_argument("--held-out", type=share, default=0.1, metavar="SHARE",
                         help="split: share of the games in the second dataset (default: 0.1)")
+    add_cluster_option(parser, "read files of games")
     add_term_options(parser)
     add_read_options(parser)
 
@@ -61,6 +62,9 @@ def run(arguments: argparse.Namespace) -> dict:
                          f"write, expected {outputs}; see tuner dataset --help")
     if arguments.engine is not None and action != "build":
         raise InputError(f"dataset {action}: --engine has no use here; leave it out")
+    if arguments.cluster is not None and (action != "build" or arguments.engine is not None):
+        what = "--engine" if arguments.engine is not None else action
+        raise InputError(f"dataset: --cluster {arguments.cluster} has no use with {what}; it is for reading files of games")
     if not sources:
         raise InputError(f"dataset {action}: no dataset named; see tuner dataset --help")
     if action in ("inspect", "split", "export") and len(sources) != 1:

@@ -10,6 +10,7 @@ from pathlib import Path
 from games.streams import InputError
 from tuner.commands.display import TerminalDisplay, output_console
 from tuner.commands.options import add_read_options, read_options
+from tuner.commands.where import executor_of
 from tuner.datasets.dataset import Dataset
 from tuner.datasets.format import is_dataset
 from tuner.datasets.merge import merge as merge_datasets
@@ -40,6 +41,9 @@ def build(sources: list[str], arguments: argparse.Namespace) -> dict:
     target = Path(arguments.output[0])
     require_replaceable(target, (*sources, arguments.params or "", arguments.quiescence, *arguments.terms))
     rows = [source for source in sources if holds_rows(source)]
+    if rows and arguments.cluster is not None:
+        raise InputError(f"--cluster {arguments.cluster}: has no use for {rows[0]}, which holds rows; it is for reading files of "
+                         "games")
     if rows and len(rows) < len(sources):
         other = next(source for source in sources if source not in rows)
         raise InputError(f"{rows[0]}: rows, beside {other}, which is not; name one or the other")
@@ -53,10 +57,11 @@ def build(sources: list[str], arguments: argparse.Namespace) -> dict:
         raise InputError(f"--not-linear {arguments.not_linear}: {sources[0]} is not a file of rows; leave it out, or "
                          "add --engine COMMAND")
     engine, _ = load_engine(arguments.params or DEFAULT, arguments.terms, add_missing=True)
-    with TerminalDisplay() as display:
+    with TerminalDisplay() as display, executor_of(arguments.cluster, 1, display) as executor:
         display.begin("reading")
         data, report = build_dataset(engine, sources, target, read_options(arguments),
-                                     quiescence_of(engine, arguments.quiescence or QUIESCENCE), display.note, display.reading)
+                                     quiescence_of(engine, arguments.quiescence or QUIESCENCE), display.note, display.reading,
+                                     executor=executor if arguments.cluster is not None else None)
         display.note(report_line(report.total))
     result = {"dataset": str(target), "games": data.games, "positions": data.positions, "read": asdict(report.total)}
     if not arguments.json:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from types import TracebackType
 
 from rich.console import Console
@@ -40,6 +40,8 @@ class TerminalDisplay(Display):
         self._task: TaskID | None = None
         self._total: int | None = None
         self._description, self._searched = "", 0
+        self._state: Callable[[], str] | None = None
+        self._before: int | None = None  # done before this step began to report
         self._started = self._pass_started = self._said = self._updated = time.monotonic()
 
     def __enter__(self) -> TerminalDisplay:
@@ -56,8 +58,12 @@ class TerminalDisplay(Display):
         if self._task is not None:
             self._progress.remove_task(self._task)
         self._task = self._progress.add_task(description, total=total, text="")
-        self._description, self._total, self._searched = description, total, 0
+        self._description, self._total, self._searched, self._before = description, total, 0, None
         self._started = self._said = time.monotonic()
+
+    def follow(self, state: Callable[[], str]) -> None:
+        """Show with the progress what `state` returns, such as the workers of a cluster, and the time left."""
+        self._state = state
 
     def reading(self, report: ReadReport) -> None:
         seconds = max(time.monotonic() - self._started, 1e-3)
@@ -98,10 +104,14 @@ class TerminalDisplay(Display):
         self._show(f"{done:,}{of}", done)
 
     def playing(self, text: str, completed: int) -> None:
-        self._show(text, completed)
+        if self._before is None:
+            self._before = completed - 1
+        self._show(text + (self._time_left(completed) if self._state else ""), completed)
 
     def _show(self, text: str, completed: int | None = None) -> None:
         """Update the live line; without a terminal, print a line if the last one is ten seconds old."""
+        if self._state and (self._live or time.monotonic() - self._said >= PLAIN_SECONDS):
+            text += f", {self._state()}"
         if self._live and self._task is not None:
             self._progress.update(self._task, text=text, completed=completed)
         elif not self._live and time.monotonic() - self._said >= PLAIN_SECONDS:
@@ -112,8 +122,8 @@ class TerminalDisplay(Display):
         """Return the time that the step still needs at its mean speed; nothing within its first second."""
         if self._total is None:
             return ""
-        seconds = time.monotonic() - self._started
-        return f", {duration(seconds * (self._total - done) / done)} left" if seconds >= 1 and done else ""
+        seconds, new = time.monotonic() - self._started, done - (self._before or 0)
+        return f", {duration(seconds * (self._total - done) / new)} left" if seconds >= 1 and new > 0 else ""
 
 
 def output_console() -> Console:

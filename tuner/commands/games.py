@@ -12,6 +12,7 @@ import os
 from pathlib import Path
 
 from tuner.commands.options import (
+    add_cluster_option,
     add_term_options,
     at_least_one,
     command_text,
@@ -30,7 +31,7 @@ EXAMPLE = """examples:
   tuner games my.yaml -o games --nodes 800 --noise 15 --resign 800:6 --draw off
   tuner games my.yaml -o games --syzygy ~/tables --openings book.epd.zip
 """
-KEPT = ("resume", "threads", "games", "json", "command", "perform")  # may be given with --resume
+KEPT = ("resume", "threads", "cluster", "games", "json", "command", "perform")  # may be given with --resume
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -68,6 +69,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("machine")
     group.add_argument("--threads", type=at_least_one, default=available_cpus(), metavar="N",
                        help="games played at once; they are the same for any number (default: one per CPU)")
+    add_cluster_option(group, "play")
 
 
 def _noise(text: str) -> float:
@@ -108,20 +110,23 @@ def _draw(text: str) -> tuple[float, int, int] | None:
 def run(arguments: argparse.Namespace) -> dict:
     from games.streams import InputError
     from tuner.commands.display import TerminalDisplay
+    from tuner.commands.where import executor_of
     from tuner.datagen import run as datagen
 
-    threads = min(arguments.threads, 512)
+    settings = None
     if arguments.resume is not None:
         require_nothing_else(arguments, add_arguments, KEPT)
-        with TerminalDisplay() as display:
-            result = datagen.resumed_games(Path(arguments.resume), threads, arguments.games, display)
     else:
         if arguments.params is None or arguments.output is None:
             raise InputError("games: expected PARAMS, the file that plays, and -o DIR, or --resume DIR; see tuner games --help")
         if arguments.openings is not None and arguments.random_plies is not None:
             raise InputError("--random-plies and --openings: both choose openings; leave one out")
-        with TerminalDisplay() as display:
-            result = datagen.new_games(_settings(arguments), Path(arguments.output), threads, command_text(arguments), display)
+        settings = _settings(arguments)
+    with TerminalDisplay() as display, executor_of(arguments.cluster, min(arguments.threads, 512), display) as executor:
+        if settings is None:
+            result = datagen.resumed_games(Path(arguments.resume), executor, arguments.games, display)
+        else:
+            result = datagen.new_games(settings, Path(arguments.output), executor, command_text(arguments), display)
     return finish(arguments, result.lines, result.plain, result.interrupted)
 
 

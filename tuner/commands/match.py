@@ -11,6 +11,7 @@ import os
 from pathlib import Path
 
 from tuner.commands.options import (
+    add_cluster_option,
     add_term_options,
     at_least_one,
     command_text,
@@ -32,7 +33,7 @@ EXAMPLE = """examples:
   tuner match learned.yaml random --plies 80 --depth 2
                                       the ladder: `zero` and `material` play too
 """
-KEPT = ("resume", "concurrency", "pgn", "json", "command", "perform")  # may be given with --resume
+KEPT = ("resume", "concurrency", "cluster", "pgn", "json", "command", "perform")  # may be given with --resume
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -89,6 +90,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("machine")
     group.add_argument("--concurrency", type=at_least_one, default=available_cpus(), metavar="N",
                        help="games played at once (default: one per CPU)")
+    add_cluster_option(group, "play")
 
 
 def _time_control(text: str) -> tuple[float, float]:
@@ -105,18 +107,21 @@ def _time_control(text: str) -> tuple[float, float]:
 def run(arguments: argparse.Namespace) -> dict:
     from games.streams import InputError
     from tuner.commands.display import TerminalDisplay
+    from tuner.commands.where import executor_of
     from tuner.match import match
 
-    ways = match.Ways(min(arguments.concurrency, 512), Path(arguments.pgn) if arguments.pgn else None)
+    pgn, settings = Path(arguments.pgn) if arguments.pgn else None, None
     if arguments.resume is not None:
         require_nothing_else(arguments, add_arguments, KEPT)
-        with TerminalDisplay() as display:
-            outcome = match.resumed_match(Path(arguments.resume), ways, display)
     else:
         if arguments.a is None or arguments.b is None:
             raise InputError("match: expected two players, A and B, or --resume DIR; see tuner match --help")
         settings, folder = _settings(arguments), Path(arguments.run) if arguments.run else None
-        with TerminalDisplay() as display:
+    with TerminalDisplay() as display, executor_of(arguments.cluster, min(arguments.concurrency, 512), display) as executor:
+        ways = match.Ways(executor, pgn)
+        if settings is None:
+            outcome = match.resumed_match(Path(arguments.resume), ways, display)
+        else:
             outcome = match.new_match(settings, folder, ways, command_text(arguments), display)
     return finish(arguments, outcome.lines, outcome.plain, outcome.interrupted)
 

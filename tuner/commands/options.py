@@ -41,6 +41,13 @@ def add_device_option(group: argparse._ActionsContainer, default: str, what: str
                        help=f"{what}: cpu, gpu (needs CuPy), or auto: a GPU if one is available (default: {default})")
 
 
+def add_cluster_option(group: argparse._ActionsContainer, what: str) -> None:
+    """Add --cluster; `what` runs there."""
+    group.add_argument("--cluster", metavar="ADDRESS|local:N",
+                       help=f"{what} on the workers of a Dask scheduler, such as tcp://HOST:8786, or in N processes of this "
+                            "machine; needs evaltune[cluster], see docs/cluster.md")
+
+
 def add_gradient_options(group: argparse._ActionsContainer) -> None:
     """Add --gradient and --step."""
     group.add_argument("--gradient", choices=("analytic", "finite-difference", "forward-difference", "central-difference"),

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from tuner.commands.options import (
     Names,
+    add_cluster_option,
     add_gradient_options,
     add_term_options,
     at_least_one,
@@ -38,7 +39,7 @@ EXAMPLE = """examples:
     --depth 2 --plies 12 --truncated draw --explore 0.3 --batch 1 --lag 0 \\
     --learning-rate 10 --method td-leaf         mate with a rook
 """
-KEPT = ("resume", "workers", "output", "games", "json", "command", "perform")  # may be given with --resume
+KEPT = ("resume", "workers", "cluster", "output", "games", "json", "command", "perform")  # may be given with --resume
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -97,22 +98,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--seed", type=count, default=1, metavar="N", help="seed of all random choices (default: 1)")
     group.add_argument("--workers", type=at_least_one, default=available_cpus(), metavar="N",
                        help="threads that play; the result is the same for any number (default: one per CPU)")
+    add_cluster_option(group, "play")
 
 
 def run(arguments: argparse.Namespace) -> dict:
     from tuner.commands.display import TerminalDisplay
+    from tuner.commands.where import executor_of
     from tuner.selfplay import run as selfplay
 
-    output = Path(arguments.output) if arguments.output else None
-    workers = min(arguments.workers, 512)
+    output, settings = Path(arguments.output) if arguments.output else None, None
     if arguments.resume is not None:
         require_nothing_else(arguments, add_arguments, KEPT)
-        with TerminalDisplay() as display:
-            result = selfplay.resumed_run(Path(arguments.resume), workers, output, arguments.games, display)
     else:
         settings, folder = _settings(arguments), Path(arguments.run) if arguments.run else selfplay.free_folder()
-        with TerminalDisplay() as display:
-            result = selfplay.new_run(settings, folder, workers, output, command_text(arguments), display)
+    with TerminalDisplay() as display, executor_of(arguments.cluster, min(arguments.workers, 512), display) as executor:
+        if settings is None:
+            result = selfplay.resumed_run(Path(arguments.resume), executor, output, arguments.games, display)
+        else:
+            result = selfplay.new_run(settings, folder, executor, output, command_text(arguments), display)
     return finish(arguments, result.lines, result.plain, result.interrupted)
 
 

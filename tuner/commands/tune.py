@@ -7,6 +7,7 @@ from pathlib import Path
 
 from tuner.commands.options import (
     Names,
+    add_cluster_option,
     add_device_option,
     add_gradient_options,
     add_read_options,
@@ -106,6 +107,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("machine")
     group.add_argument("--workers", type=at_least_one, default=available_cpus(), metavar="N",
                        help="threads; the result is the same for any number (default: one per CPU)")
+    add_cluster_option(group, "play own games, search positions, and pass over a dataset")
     add_device_option(group, "auto", "where passes over the data run")
 
 
@@ -116,6 +118,7 @@ def _prior(text: str) -> float | str | None:
 def run(arguments: argparse.Namespace) -> dict:
     from games.streams import InputError
     from tuner.commands.display import TerminalDisplay, show_result
+    from tuner.commands.where import executor_of
     from tuner.tuning import run
     from tuner.tuning.options import TuneOptions
 
@@ -133,6 +136,8 @@ def run(arguments: argparse.Namespace) -> dict:
             bootstrap=arguments.bootstrap, device=arguments.device, run=Path(arguments.run) if arguments.run else None)
     if not arguments.games and arguments.own_games is None:
         raise InputError("tune: expected GAMES to learn from, or --own-games N; see tuner tune --help")
+    if arguments.dry_run and arguments.cluster is not None:
+        raise InputError(f"--cluster {arguments.cluster}: has no use with --dry-run, which searches nothing; leave it out")
     if arguments.dry_run:
         with TerminalDisplay() as display:
             result = run.dry_run(arguments.params, arguments.games, options, display)
@@ -143,8 +148,9 @@ def run(arguments: argparse.Namespace) -> dict:
         return result
     if arguments.output is None:
         raise InputError("expected -o OUT, the parameter file to write, or --dry-run")
-    with TerminalDisplay() as display:
-        result = run.tune(arguments.params, arguments.games, Path(arguments.output), options, command_text(arguments), display)
+    with TerminalDisplay() as display, executor_of(arguments.cluster, options.workers, display) as executor:
+        result = run.tune(arguments.params, arguments.games, Path(arguments.output), options, command_text(arguments), display,
+                          executor)
     if not arguments.json:
         from tuner.tuning.result import result_lines
 

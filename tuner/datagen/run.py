@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import shlex
 import tempfile
 import threading
@@ -11,11 +10,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from games.record import find
 from games.streams import InputError
 from tuner.datagen.parts import Parts
-from tuner.datagen.play import Generated, Recipe, Seat, play_game
+from tuner.datagen.play import GameTask, Generated, Recipe, games_job
 from tuner.datagen.settings import SECTION, Settings
-from tuner.datagen.setup import recipe_of
+from tuner.datagen.setup import book_of, recipe_of
 from tuner.datagen.totals import counts_lines, progress_text
 from tuner.engine.engine import Engine
 from tuner.engine.loading import load_engine, load_parameters
@@ -23,7 +23,8 @@ from tuner.io.files import CONFIG
 from tuner.io.interrupt import interrupts
 from tuner.io.progress import Display
 from tuner.io.run_folder import begin_folder, read_config, require_fresh, write_config
-from tuner.parallel import Threads
+from tuner.match.openings import Book
+from tuner.parallel import Executor, Running, run
 from tuner.parameters.parameters import Parameters
 from tuner.parameters.writer import write_parameters
 
@@ -40,15 +41,15 @@ class Result:
     interrupted: bool
 
 
-def new_games(settings: Settings, folder: Path, threads: int, command: str, display: Display) -> Result:
+def new_games(settings: Settings, folder: Path, executor: Executor, command: str, display: Display) -> Result:
     """Play games into a new folder; the `command` is recorded there."""
     require_fresh(folder, SECTION)
     display.begin("starting")
     engine, parameters = load_engine(settings.start, settings.terms)
-    return games_of(engine, parameters, settings, folder, threads, command, display)
+    return games_of(engine, parameters, settings, folder, executor, command, display)
 
 
-def games_of(engine: Engine, parameters: Parameters, settings: Settings, folder: Path, threads: int, command: str,
+def games_of(engine: Engine, parameters: Parameters, settings: Settings, folder: Path, executor: Executor, command: str,
              display: Display) -> Result:
     """Play games of these parameters into a new folder."""
     settings = replace(settings, evaluation=engine.composition.name)
@@ -56,14 +57,16 @@ def games_of(engine: Engine, parameters: Parameters, settings: Settings, folder:
     with tempfile.TemporaryDirectory(prefix="evaltune-") as place:
         write_parameters(Path(place) / START, parameters)
         parameters = load_parameters(Path(place) / START, settings.terms)
-    recipe = recipe_of(engine, parameters, settings, display.note)  # an error is reported before there is a folder
-    begin_folder(folder, SECTION)
-    write_parameters(folder / START, parameters)
-    write_config(folder, SECTION, settings, command)
-    return _play(recipe, folder, threads, display)
+    book = book_of(engine.game, settings, display.note)
+    recipe = recipe_of(engine, parameters, settings, book)
+    with executor.start(games_job(recipe), AHEAD) as playing:  # an error is reported before there is a folder
+        begin_folder(folder, SECTION)
+        write_parameters(folder / START, parameters)
+        write_config(folder, SECTION, settings, command)
+        return _play(recipe, book, playing, folder, display)
 
 
-def resumed_games(folder: Path, threads: int, games: int | None, display: Display) -> Result:
+def resumed_games(folder: Path, executor: Executor, games: int | None, display: Display) -> Result:
     """Play what is left to play in a folder; `games` sets a new total."""
     if not (folder / CONFIG).exists():
         raise InputError(f"{folder}: contains no games to continue (no {CONFIG}); begin with tuner games PARAMS -o "
@@ -75,13 +78,16 @@ def resumed_games(folder: Path, threads: int, games: int | None, display: Displa
     engine, parameters = load_engine(folder / START, settings.terms)
     if engine.composition.name != settings.evaluation:
         display.note("the program or the machine is not the one that the games began with: they may differ from here on")
-    return _play(recipe_of(engine, parameters, settings, display.note), folder, threads, display)
+    book = book_of(engine.game, settings, display.note)
+    recipe = recipe_of(engine, parameters, settings, book)
+    with executor.start(games_job(recipe), AHEAD) as playing:
+        return _play(recipe, book, playing, folder, display)
 
 
-def _play(recipe: Recipe, folder: Path, threads: int, display: Display) -> Result:
+def _play(recipe: Recipe, book: Book | None, playing: Running, folder: Path, display: Display) -> Result:
     """Play the parts that are not there."""
     settings = recipe.settings
-    parts = Parts(folder, recipe.engine.game.suffixes[0], settings.games, settings.part, display.note)
+    parts = Parts(folder, find(recipe.evaluation.engine.game).suffixes[0], settings.games, settings.part, display.note)
     try:
         parts.write_history()
         write_config(folder, SECTION, settings)  # the number of games may have changed
@@ -90,35 +96,28 @@ def _play(recipe: Recipe, folder: Path, threads: int, display: Display) -> Resul
             display.note(f"{before:,} games were played before")
         display.note(f"{settings.control}, noise of {settings.noise:g} centipawns, {settings.games:,} games")
         display.begin("playing", settings.games)
-        started, stop = time.monotonic(), threading.Event()
-
-        def work(seat: Seat, number: int) -> Generated | None:
-            return play_game(recipe, seat, number, stop.is_set)
-
-        with interrupts() as interrupted, Threads(work, [Seat(recipe) for _ in range(threads)], Seat.abort, stop=stop) as playing:
-            for done in _finished(parts, playing, AHEAD * threads, interrupted):
+        started = time.monotonic()
+        with interrupts() as interrupted:
+            for done in _finished(parts, book, playing, interrupted):
                 display.playing(progress_text(parts.counts, done / max(time.monotonic() - started, 1e-3)), before + done)
+            playing.end()
         seconds = time.monotonic() - started
         return _result(settings, folder, parts, before, seconds, bool(parts.missing()))
     finally:
         parts.close()
 
 
-def _finished(parts: Parts, playing: Threads, ahead: int, interrupted: threading.Event) -> Iterator[int]:
-    """Play the games of missing parts in order, `ahead` of them at once, and save whole parts; yield the number of games so far,
-    after each game."""
-    waiting = (number for part in parts.missing() for number in parts.numbers(part))
+def _finished(parts: Parts, book: Book | None, playing: Running, interrupted: threading.Event) -> Iterator[int]:
+    """Save each part when its last game is finished; yield the number of games finished so far."""
+    tasks = (GameTask(number, book.opening(number) if book else None) for part in parts.missing()
+             for number in parts.numbers(part))
     found: dict[int, list[Generated]] = {}
-    for number in itertools.islice(waiting, ahead):
-        playing.submit(number)
-    for done, game in enumerate(playing.completed(interrupted), 1):
+    for done, game in enumerate(run(playing, tasks, interrupted), 1):
         part = parts.part_of(game.number)
         found.setdefault(part, []).append(game)
         if len(found[part]) == len(parts.numbers(part)):
             parts.save(part, sorted(found.pop(part), key=lambda game: game.number))
         yield done
-        for number in itertools.islice(waiting, 1):
-            playing.submit(number)
 
 
 def _result(settings: Settings, folder: Path, parts: Parts, before: int, seconds: float, interrupted: bool) -> Result:

@@ -22,7 +22,8 @@ from tuner.parameters.suggested import completing
 SAMPLES = BUNDLED.parent / "games" / "samples" / "stockfish400.pgn.zst"
 
 
-def _loaded(game: str, terms: Sequence[str | Path]) -> tuple[Term, ...]:
+def loaded_terms(game: str, terms: Sequence[str | Path]) -> tuple[Term, ...]:
+    """Return the terms of a game and of the user's files; InputError if a term is wrong."""
     find(game)  # reports an unknown game first
     try:
         return load_terms(game, [Path(path) for path in terms])
@@ -33,8 +34,8 @@ def _loaded(game: str, terms: Sequence[str | Path]) -> tuple[Term, ...]:
 def _taking_part(path: Path, heading: Heading, files: Sequence[str | Path], add_missing: bool) -> tuple[Term, ...]:
     """Return the terms that a parameter file names, and with `add_missing` those of the user's files of terms, too; InputError
     for a term of theirs that is missing otherwise."""
-    loaded = _loaded(heading.game, files)
-    own = {term.name for term in loaded} - {term.name for term in _loaded(heading.game, ())} if files else set()
+    loaded = loaded_terms(heading.game, files)
+    own = {term.name for term in loaded} - {term.name for term in loaded_terms(heading.game, ())} if files else set()
     missing = [f"{term.name}.{parameter.name}" for term in loaded if term.name in own - set(heading.terms)
                for parameter in term.parameters]
     if missing and not add_missing:
@@ -47,12 +48,12 @@ def _taking_part(path: Path, heading: Heading, files: Sequence[str | Path], add_
 
 def make_layout(game: str, terms: Sequence[str | Path] = ()) -> Layout:
     """Return the parameters of a game's own terms and of the user's files; InputError if a term is wrong."""
-    return layout_of(_loaded(game, terms), terms)
+    return layout_of(loaded_terms(game, terms), terms)
 
 
 def make_engine(game: str, terms: Sequence[str | Path] = ()) -> Engine:
     """Return the engine of a game with its own terms and those of the user's files; InputError if a term is wrong."""
-    return _composed(game, _loaded(game, terms), terms)
+    return _composed(game, loaded_terms(game, terms), terms)
 
 
 def _composed(game: str, terms: tuple[Term, ...], files: Sequence[str | Path]) -> Engine:

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
-from games.record import Game, PositionBatch, ReadOptions, ReadReport
-from games.streams import InputError, plain_name
+from games.record import PositionBatch, ReadOptions, ReadReport
+from games.streams import InputError
 from tuner import __version__
 from tuner.datasets.dataset import Dataset
 from tuner.datasets.format import ARRAYS, OPTIONAL, is_dataset
@@ -19,7 +19,9 @@ from tuner.datasets.writer import DatasetWriter
 from tuner.engine.counter import Counter
 from tuner.engine.engine import Engine
 from tuner.engine.loading import Evaluator
-from tuner.io.files import sha256_of
+from tuner.ingest.counted import CountedBatch, batches, counted, expand, prepared, sha256
+from tuner.ingest.file_parts import counted_files
+from tuner.parallel import Executor
 
 
 class NothingLeft(InputError):
@@ -37,65 +39,6 @@ class BuildReport:
 
     total: ReadReport
     sources: list[dict] = field(default_factory=list)
-
-
-def sha256(path: str | Path) -> str:
-    """Return the hash of a file, or "-" if it cannot be read again, such as standard input and pipes, or not at all."""
-    return sha256_of(path) if os.path.isfile(path) and os.access(path, os.R_OK) else "-"
-
-
-def expand(sources: Sequence[str], suffixes: Sequence[str],
-           holds_games: Callable[[str], bool] = lambda name: False) -> list[str]:
-    """Return the files to read: of a folder, its game files, recognised by name or, with `holds_games`, by content."""
-    files = []
-    for source in sources:
-        if source != "-" and os.path.isdir(source):
-            inside = sorted(str(file) for file in Path(source).iterdir()
-                            if not file.name.startswith(".") and not file.is_dir()
-                            and (plain_name(file.name.lower()).endswith(tuple(suffixes)) or holds_games(str(file))))
-            if not inside:
-                raise InputError(f"{source}: holds no {' or '.join(suffixes)} file and is not a dataset")
-            files.extend(inside)
-        elif source != "-" and not os.path.exists(source):  # reported before reading the files before it
-            raise InputError(f"{source}: no such file")
-        else:
-            files.append(source)
-    return files
-
-
-def batches(game: Game, sources: Sequence[str], options: ReadOptions, report: ReadReport,
-            note: Callable[[str], None]) -> Iterator[tuple[str, Iterator[PositionBatch]]]:
-    """Yield the files of the sources, each with the batches read from it.
-
-    A file of a folder that cannot be read to its end is noted and skipped from there, unless reading is strict. InputError
-    for such a file if it was named itself.
-    """
-    for source in expand(sources, game.suffixes, game.holds_games):
-        read = game.read(source, options, report, note)
-        yield source, read if options.strict or source in sources else _as_far_as_it_goes(read, report, note)
-
-
-def _as_far_as_it_goes(read: Iterator[PositionBatch], report: ReadReport, note: Callable[[str], None]) -> Iterator[PositionBatch]:
-    before = report.games
-    while True:
-        try:
-            batch = next(read, None)
-        except InputError as problem:
-            games = report.games - before
-            note(f"{problem}; " + (f"only the first {games:,} games of this file were read" if games else "file skipped"))
-            return
-        if batch is None:
-            return
-        yield batch
-
-
-def prepared(options: ReadOptions, quiescence: Evaluator | None) -> tuple[ReadOptions, np.ndarray | None]:
-    """Return options with the evaluation for quiescence, and its weights, which the caller keeps alive while options are used."""
-    if quiescence is None:
-        return options, None
-    engine, parameters = quiescence
-    packed = engine.packed(parameters)
-    return replace(options, evaluation=engine.evaluation(packed)), packed
 
 
 def count_positions(engine: Engine, sources: Sequence[str], options: ReadOptions, quiescence: Evaluator | None,
@@ -121,30 +64,33 @@ def count_positions(engine: Engine, sources: Sequence[str], options: ReadOptions
 def build(engine: Engine, sources: Sequence[str], target: Path, options: ReadOptions, quiescence: Evaluator | None,
           note: Callable[[str], None], progress: Callable[[ReadReport], None] = lambda report: None,
           retarget: Callable[[PositionBatch], PositionBatch] | None = None,
-          scores: Callable[[PositionBatch], np.ndarray] = recorded_scores) -> tuple[Dataset, BuildReport]:
+          scores: Callable[[PositionBatch], np.ndarray] = recorded_scores,
+          executor: Executor | None = None) -> tuple[Dataset, BuildReport]:
     """Read games into a new dataset at `target`, with the `scores` of positions where there are any; return it with a report.
 
     `quiescence` is the evaluation for quiet and resolved positions, None if positions are not filtered by quiescence.
-    `retarget` replaces outcomes or positions, or leaves some out. NothingLeft if no position is left.
+    `retarget` replaces outcomes or positions, or leaves some out. The files are read by this thread or, without `retarget` and
+    with recorded scores, on an executor. NothingLeft if no position is left.
     """
-    options, packed = prepared(options, quiescence)
+    prepared_options, packed = prepared(options, quiescence)
     report, counter = ReadReport(), Counter(engine.composition)
     names = []
+
+    def counted_here() -> Iterator[tuple[str, Iterator[CountedBatch]]]:
+        for source, read in batches(engine.game, sources, prepared_options, report, note):
+            found = (retarget(batch) if retarget else batch for batch in read)
+            yield source, (replace(counted(counter, source, batch), scores=scores(batch)) for batch in found)
+
     with DatasetWriter(target, {**ARRAYS, "score": OPTIONAL["score"]}) as writer:
         last = None
-        for source, read in batches(engine.game, sources, options, report, note):
+        for source, read in counted_here() if executor is None else counted_files(
+                executor, engine, sources, options, quiescence, report, note):
             for batch in read:
-                batch = retarget(batch) if retarget else batch
-                try:
-                    rows = counter.count(batch.positions)
-                except OverflowError as problem:
-                    raise InputError(f"{source}: {problem}") from None
                 # games without selected positions are left out
-                some = np.flatnonzero(np.diff(batch.first, append=len(batch.positions)))
+                some = np.flatnonzero(np.diff(batch.first, append=len(batch.outcomes)))
                 first, identities, openings = batch.first[some] + writer.positions, batch.identities[some], batch.openings[some]
-                writer.add_positions(rows._replace(outcome=batch.outcomes))
-                found = scores(batch)
-                writer.add_optional("score", found, not np.isnan(found).all())
+                writer.add_positions(batch.rows._replace(outcome=batch.outcomes))
+                writer.add_optional("score", batch.scores, not np.isnan(batch.scores).all())
                 # a game of labelled positions may continue in the next batch
                 new = slice(1 if len(some) and last == identities[0] else 0, None)
                 writer.add_games(first[new], identities[new], openings[new])

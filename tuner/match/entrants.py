@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shlex
 import shutil
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,6 +13,7 @@ from games.record import Game, available
 from games.streams import InputError
 from tuner.engine.engine import Engine
 from tuner.engine.loading import parameter_path
+from tuner.engine.spec import EvaluationSpec, engine_of, evaluation_spec
 from tuner.io.files import BUNDLED
 from tuner.match.players import RandomPlayer, SearchPlayer
 from tuner.parameters.heading import game_of
@@ -37,12 +37,29 @@ class Named:
 
 
 @dataclass(frozen=True)
-class Entrant:
-    """A player of the match; `make` makes one instance for each thread."""
+class PlayerSpec:
+    """A player as plain data, for any process. `kind` is that of `Named`: `evaluation` is for parameters; `command` and `options`
+    are for engines. `megabytes` of the transposition table; None: an engine's own."""
 
     name: str
     control: Control
-    make: Callable[[], Player]
+    kind: str = RANDOM
+    evaluation: EvaluationSpec | None = None
+    command: str = ""
+    options: tuple[tuple[str, str], ...] = ()
+    megabytes: int | None = None
+
+
+def make_player(spec: PlayerSpec, game: Game) -> Player:
+    """Return a player for one thread. InputError for an engine that does not start."""
+    if spec.kind == RANDOM:
+        return RandomPlayer(game)
+    if spec.evaluation is not None:
+        searcher = engine_of(spec.evaluation.engine).searcher(spec.evaluation.parameters, True, spec.megabytes or MEGABYTES)
+        return SearchPlayer(game, searcher, spec.control)
+    make = game.matches.external
+    assert make is not None, "required where the spec was made"
+    return make(spec.kind, spec.command, dict(spec.options), spec.control, spec.megabytes)
 
 
 def understood(text: str) -> Named:
@@ -97,26 +114,19 @@ def names_of(a: Named, b: Named) -> tuple[str, str]:
     return a.name, f"{b.name} (2)"
 
 
-def search_entrant(name: str, engine: Engine, parameters: Parameters, control: Control, megabytes: int | None) -> Entrant:
+def search_player(name: str, engine: Engine, parameters: Parameters, control: Control, megabytes: int | None) -> PlayerSpec:
     """A player by our search with these parameters."""
     if control.depth is None and control.nodes is None and control.movetime is None and control.base is None:
         raise ValueError("a player without limits")
-    return Entrant(name, control, lambda: SearchPlayer(
-        engine.game, engine.searcher(parameters, playing=True, megabytes=megabytes or MEGABYTES), control))
+    return PlayerSpec(name, control, PARAMETERS, evaluation_spec(engine, parameters), megabytes=megabytes)
 
 
-def random_entrant(name: str, game: Game, control: Control) -> Entrant:
-    """A player of random moves."""
-    return Entrant(name, control, lambda: RandomPlayer(game))
-
-
-def external_entrant(named: Named, name: str, game: Game, options: dict[str, str], control: Control,
-                     megabytes: int | None) -> Entrant:
+def external_player(named: Named, name: str, game: Game, options: dict[str, str], control: Control,
+                    megabytes: int | None) -> PlayerSpec:
     """A player by an external engine; InputError if the game has none of this protocol."""
-    make = game.matches.external
-    if make is None or named.kind not in game.matches.protocols:
+    if game.matches.external is None or named.kind not in game.matches.protocols:
         raise InputError(f"{named.kind}:{named.what}: {game.name} has no {named.kind} engines")
-    return Entrant(name, control, lambda: make(named.kind, named.what, options, control, megabytes))
+    return PlayerSpec(name, control, named.kind, command=named.what, options=tuple(options.items()), megabytes=megabytes)
 
 
 def bundled(game: str, name: str) -> Path | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -31,8 +30,8 @@ class Rules:
 class Table:
     """One thread's games, in a buffer that is reused."""
 
-    def __init__(self, game: Game, rules: Rules, stop: threading.Event) -> None:
-        self._game, self._rules, self._stop = game, rules, stop
+    def __init__(self, game: Game, rules: Rules, stopped: Callable[[], bool]) -> None:
+        self._game, self._rules, self._stopped = game, rules, stopped
         self._room = np.zeros((ROOM, game.words), np.uint64)
 
     def play(self, start: np.ndarray, opening: Sequence[int], players: Sequence[Player], controls: Sequence[Control],
@@ -56,7 +55,7 @@ class Table:
                 outcome = 1 if loser else -1
             return PlayedGame(self._room[:len(moves) + 1], moves, len(opening), choices, seconds, outcome, end, loser, detail)
 
-        if self._stop.is_set():
+        if self._stopped():
             raise Abandoned
         turn = 0
         try:
@@ -70,7 +69,7 @@ class Table:
                     return ended(RULES, outcome)
                 if rules.plies and len(moves) >= rules.plies:
                     return ended(PLIES)
-                if self._stop.is_set():
+                if self._stopped():
                     raise Abandoned
                 own, other = left[turn], left[1 - turn]
                 clocks = None if own is None else (own, other or own)
@@ -92,7 +91,7 @@ class Table:
                         return ended(verdict, loser=turn if verdict == RESIGN_RULE else None)
                 turn = int(second(self._room[len(moves)]))
         except Forfeit as fault:
-            if self._stop.is_set():
+            if self._stopped():
                 raise Abandoned from None
             return ended(fault.kind, loser=turn, detail=fault.detail)
 

@@ -6,6 +6,7 @@ import contextlib
 import itertools
 import os
 import tempfile
+import time
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,20 +18,20 @@ from tuner.io.progress import Display
 from tuner.io.run_folder import begin_folder, read_config, require_fresh, write_config
 from tuner.match.entrants import PARAMETERS, understood
 from tuner.match.journal import Journal
-from tuner.match.loop import Rules
 from tuner.match.openings import Book, Generator, Start
 from tuner.match.report import Outcome, first_forfeit_text, outcome_of, progress_text
-from tuner.match.schedule import Pair, Schedule, ThreadPlayers
+from tuner.match.schedule import MatchSpec, Pair, match_job, pair_tasks
 from tuner.match.settings import SECTION, Settings, changed_files, hash_of
 from tuner.match.setup import COPIES, Contestants, contestants_of, openings_of, rules_of, test_of
 from tuner.match.tally import Tally
+from tuner.parallel import Executor, Running, run
 
 
 @dataclass(frozen=True)
 class Ways:
     """How a match is run, which changes nothing about its games."""
 
-    concurrency: int
+    executor: Executor
     pgn: Path | None = None
 
 
@@ -45,14 +46,14 @@ def new_match(settings: Settings, folder: Path | None, ways: Ways, command: str,
         a, b = contestants.legs[0]
         settings = replace(settings, names=(a.name, b.name),
                            evaluation=contestants.terms)
-        openings, rules = openings_of(settings, contestants, display.note), rules_of(settings)
-        with _started(contestants) as first:
+        openings, keeps = openings_of(settings, contestants, display.note), _keeps_text(contestants, folder is not None, ways)
+        with ways.executor.start(match_job(_spec(settings, contestants, keeps))) as playing:
             openings.opening(0)  # an error in them is reported before any game
             if folder is not None:
                 begin_folder(place, SECTION)
                 place_copies(place, settings)
                 write_config(place, SECTION, settings, command)
-            return _play(settings, contestants, openings, rules, first, place, folder is not None, ways, display)
+            return _play(settings, contestants, openings, playing, place, folder is not None, ways, display)
 
 
 def resumed_match(folder: Path, ways: Ways, display: Display) -> Outcome:
@@ -65,9 +66,9 @@ def resumed_match(folder: Path, ways: Ways, display: Display) -> Outcome:
     contestants = contestants_of(settings, folder)
     if contestants.terms != settings.evaluation:
         display.note("the program or the machine is not the one that the match began with: games may differ from here on")
-    openings, rules = openings_of(settings, contestants, display.note), rules_of(settings)
-    with _started(contestants) as first:
-        return _play(settings, contestants, openings, rules, first, folder, True, ways, display)
+    openings, keeps = openings_of(settings, contestants, display.note), _keeps_text(contestants, True, ways)
+    with ways.executor.start(match_job(_spec(settings, contestants, keeps))) as playing:
+        return _play(settings, contestants, openings, playing, folder, True, ways, display)
 
 
 def _require_pgn(ways: Ways, folder: Path | None, settings: Settings) -> None:
@@ -84,16 +85,17 @@ def _folder(folder: Path | None) -> Iterator[Path]:
             yield Path(name)
 
 
-@contextlib.contextmanager
-def _started(contestants: Contestants) -> Iterator[ThreadPlayers]:
-    """The players of the first thread: one that does not start is reported before any game."""
-    players = ThreadPlayers()
-    try:
-        for i, entrant in enumerate(contestants.legs[0]):
-            players.player(f"0/{i}", entrant)
-        yield players
-    finally:
-        players.close()
+def _keeps_text(contestants: Contestants, kept: bool, ways: Ways) -> bool:
+    """Whether games are kept as text. InputError if they are wanted, but the game has no text of games."""
+    has_text = contestants.game.matches.text is not None
+    if ways.pgn is not None and not has_text:
+        raise InputError(f"{contestants.game.name} has no text of games to write")
+    return has_text and (kept or ways.pgn is not None)
+
+
+def _spec(settings: Settings, contestants: Contestants, text: bool) -> MatchSpec:
+    return MatchSpec(contestants.game.name, rules_of(settings), tuple(contestants.legs), settings.seed, text,
+                     time.strftime("%Y.%m.%d"))
 
 
 def with_files(settings: Settings) -> Settings:
@@ -121,13 +123,10 @@ def tasks_of(legs: int, pairs: int | None, done: Collection[tuple[int, int]],
                 yield leg, pair
 
 
-def _play(settings: Settings, contestants: Contestants, openings: Book | Generator | Start, rules: Rules, first: ThreadPlayers,
-          folder: Path, kept: bool, ways: Ways, display: Display) -> Outcome:
+def _play(settings: Settings, contestants: Contestants, openings: Book | Generator | Start, playing: Running, folder: Path,
+          kept: bool, ways: Ways, display: Display) -> Outcome:
     """Play what is left to play; every pair counts from its line in the journal, those of earlier runs alike."""
     game, legs, test = contestants.game, contestants.legs, test_of(settings)
-    keep_text = (kept or ways.pgn is not None) and game.matches.text is not None
-    if ways.pgn is not None and not keep_text:
-        raise InputError(f"{game.name} has no text of games to write")
     pairs = None if settings.games is None else settings.games // 2
     journal = Journal(folder, f"games{game.suffixes[0]}", display.note, len(legs), pairs)
     tallies = [Tally(test if leg == 0 else None) for leg in range(len(legs))]
@@ -161,19 +160,17 @@ def _play(settings: Settings, contestants: Contestants, openings: Book | Generat
         if done:
             display.note(f"{len(done):,} pairs were played before")
         display.begin("playing", total)
-        schedule = Schedule(game, rules, legs, openings.opening, settings.seed, keep_text)
         with interrupts() as interrupted:
-            tasks = tasks_of(len(legs), pairs, frozenset(done), decided)
-            playing = schedule.play(tasks, ways.concurrency, first, interrupted)
+            tasks = pair_tasks(tasks_of(len(legs), pairs, frozenset(done), decided), openings.opening)
             try:
-                for pair in () if decided() else playing:
+                for pair in () if decided() else run(playing, tasks, interrupted):
                     count(journal.append(pair.line(), pair.texts))
                     report_forfeits(pair)
                     display.playing(progress_text(tallies[0], test), len(done))
                     if decided():
                         break
             finally:
-                playing.close()
+                playing.end()
         journal.sync()
         if ways.pgn is not None:
             counted = sorted(key for key in places if tallies[key[0]].counts(key[1]))

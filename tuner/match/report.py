@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from games.contest import STALL
-from tuner.match.entrants import RANDOM, Entrant
+from tuner.match.entrants import RANDOM, PlayerSpec
 from tuner.match.ladder import ladder_lines, row_of
 from tuner.match.result_text import result_block, result_dict
 from tuner.match.settings import Settings
@@ -35,7 +35,7 @@ def progress_text(tally: Tally, test: Sprt | None) -> str:
     return text
 
 
-def first_forfeit_text(forfeit: str, players: tuple[Entrant, Entrant]) -> str:
+def first_forfeit_text(forfeit: str, players: tuple[PlayerSpec, PlayerSpec]) -> str:
     """A remark during the match, about the first game that a player lost by this fault: "a crash"."""
     side, _, kind = forfeit.partition(" ")
     player = players["ab".index(side)]

@@ -1,22 +1,40 @@
-"""Pairs of games on several threads. The search releases Python's lock, and engines are processes of their own."""
+"""Pairs of games as work for any process. The search releases Python's lock, and engines are processes of their own."""
 
 from __future__ import annotations
 
-import itertools
-import threading
-import time
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from games.contest import FAULTS, Control, PlayedGame, Player
-from games.record import Game
-from tuner.match.entrants import Entrant
+from games.record import Game, find
+from tuner.match.entrants import PlayerSpec, make_player
 from tuner.match.loop import Abandoned, Rules, Table
 from tuner.match.openings import Opening
-from tuner.parallel import Threads
+from tuner.parallel import Job
 
 Item = TypeVar("Item")
+
+
+@dataclass(frozen=True)
+class MatchSpec:
+    """All that the games of a match depend on apart from their openings. `legs` are the pairings; `text`: keep the games as text,
+    with this `date`."""
+
+    game: str
+    rules: Rules
+    legs: tuple[tuple[PlayerSpec, PlayerSpec], ...]
+    seed: int
+    text: bool
+    date: str
+
+
+class PairTask(NamedTuple):
+    """A pair of games to play: the leg, the number of the pair, and its opening."""
+
+    leg: int
+    number: int
+    opening: Opening
 
 
 @dataclass(frozen=True)
@@ -42,16 +60,25 @@ class Pair:
         return line if self.opening.place is None else line | {"opening": self.opening.place}
 
 
-class ThreadPlayers:
-    """One thread's players, made when they are first needed."""
+class MatchPlayers:
+    """One thread's players, made when they are first needed, and its table."""
 
-    def __init__(self) -> None:
-        self._players: dict[str, Player] = {}
+    def __init__(self, spec: MatchSpec, stopped: Callable[[], bool]) -> None:
+        self.spec, self.game = spec, find(spec.game)
+        self.table = Table(self.game, spec.rules, stopped)
+        self._players: dict[tuple[int, int], Player] = {}
 
-    def player(self, key: str, entrant: Entrant) -> Player:
+    def player(self, leg: int, side: int) -> Player:
+        """Return a player of a leg."""
+        key = (leg, side)
         if key not in self._players:
-            self._players[key] = entrant.make()
+            self._players[key] = make_player(self.spec.legs[leg][side], self.game)
         return self._players[key]
+
+    def ready(self) -> None:
+        """Start both players; InputError for one that does not start."""
+        for side in (0, 1):
+            self.player(0, side)
 
     def abort(self) -> None:
         for player in list(self._players.values()):
@@ -62,65 +89,56 @@ class ThreadPlayers:
             player.close()
 
 
-class Schedule:
-    """Plays pairs on threads and hands them over in the order in which they end."""
+def play_pair(players: MatchPlayers, task: PairTask) -> Pair | None:
+    """Play a pair of games; None if the match was stopped."""
+    try:
+        return _played(players, *task)
+    except Abandoned:
+        return None
 
-    def __init__(self, game: Game, rules: Rules, legs: list[tuple[Entrant, Entrant]], opening: Callable[[int], Opening],
-                 seed: int, keep_text: bool) -> None:
-        self._game, self._rules, self._legs, self._opening = game, rules, legs, opening
-        self._seed, self._text = seed, game.matches.text if keep_text else None
-        self._stop = threading.Event()
-        self._date = time.strftime("%Y.%m.%d")
 
-    def play(self, tasks: Iterator[tuple[int, int]], threads: int, first: ThreadPlayers,
-             interrupted: threading.Event) -> Generator[Pair, None, None]:
-        """Play (leg, pair number) one after another; yields them as they end, until all are played or it is interrupted.
+def match_job(spec: MatchSpec) -> Job:
+    """Return the work of a match."""
+    return Job(MatchPlayers, play_pair, spec, pair_text)
 
-        Closing the generator stops all games. `first` has players that are started already.
-        """
-        states = [first, *(ThreadPlayers() for _ in range(threads - 1))]
-        with Threads(self._pair, states, ThreadPlayers.abort, ThreadPlayers.close, self._stop) as executor:
-            for task in itertools.islice(tasks, threads):
-                executor.submit(task)
-            for pair in executor.completed(interrupted):
-                yield pair
-                for task in itertools.islice(tasks, 1):
-                    executor.submit(task)
 
-    def _pair(self, state: ThreadPlayers, task: tuple[int, int]) -> Pair | None:
-        try:
-            return self._played(state, *task)
-        except Abandoned:
-            return None
+def pair_text(task: PairTask) -> str:
+    """Name a pair as the numbers of its games, as they are in a file of games."""
+    return f"pair {task.number + 1} (rounds {task.number + 1}.1 and {task.number + 1}.2)"
 
-    def _played(self, state: ThreadPlayers, leg: int, number: int) -> Pair:
-        opening = self._opening(number)
-        sides, table = self._legs[leg], Table(self._game, self._rules, self._stop)
-        outcomes: list[int] = []
-        ends: list[str] = []
-        plies: list[int] = []
-        reasons: list[str] = []
-        forfeits: list[str | None] = []
-        texts: list[str] = []
-        for turn in (0, 1):
-            order = (turn, 1 - turn)  # who has the first move: a, then b
-            entrants = [sides[i] for i in order]
-            players = [state.player(f"{leg}/{i}", sides[i]) for i in order]
-            game = table.play(opening.start, opening.moves, players, [entrant.control for entrant in entrants],
-                              f"{self._seed}/{number}/{turn}")
-            game.players = (entrants[0].name, entrants[1].name)
-            game.round, game.date = f"{number + 1}.{turn + 1}", self._date
-            game.control = _control_text(*(entrant.control for entrant in entrants))
-            assert game.outcome is not None, "every game of a match is finished"
-            outcomes.append(-game.outcome if turn else game.outcome)
-            ends.append(game.end)
-            plies.append(len(game.moves))
-            reasons.append(reason_of(self._game, game))
-            at_fault = game.loser if game.end in FAULTS else None
-            forfeits.append(None if at_fault is None else f"{'ab'[order[at_fault]]} {game.end}")
-            if self._text:
-                texts.append(self._text(game))
-        return Pair(leg, number, _both(outcomes), _both(ends), _both(plies), _both(reasons), _both(forfeits), opening, texts)
+
+def pair_tasks(numbers: Iterable[tuple[int, int]], opening: Callable[[int], Opening]) -> Iterator[PairTask]:
+    """Yield the tasks of pairs, given as (leg, number)."""
+    return (PairTask(leg, number, opening(number)) for leg, number in numbers)
+
+
+def _played(state: MatchPlayers, leg: int, number: int, opening: Opening) -> Pair:
+    spec, sides = state.spec, state.spec.legs[leg]
+    outcomes: list[int] = []
+    ends: list[str] = []
+    plies: list[int] = []
+    reasons: list[str] = []
+    forfeits: list[str | None] = []
+    texts: list[str] = []
+    for turn in (0, 1):
+        order = (turn, 1 - turn)  # who has the first move: a, then b
+        named = [sides[i] for i in order]
+        players = [state.player(leg, i) for i in order]
+        game = state.table.play(opening.start, opening.moves, players, [player.control for player in named],
+                                f"{spec.seed}/{number}/{turn}")
+        game.players = (named[0].name, named[1].name)
+        game.round, game.date = f"{number + 1}.{turn + 1}", spec.date
+        game.control = _control_text(*(player.control for player in named))
+        assert game.outcome is not None, "every game of a match is finished"
+        outcomes.append(-game.outcome if turn else game.outcome)
+        ends.append(game.end)
+        plies.append(len(game.moves))
+        reasons.append(reason_of(state.game, game))
+        at_fault = game.loser if game.end in FAULTS else None
+        forfeits.append(None if at_fault is None else f"{'ab'[order[at_fault]]} {game.end}")
+        if spec.text and state.game.matches.text:
+            texts.append(state.game.matches.text(game))
+    return Pair(leg, number, _both(outcomes), _both(ends), _both(plies), _both(reasons), _both(forfeits), opening, texts)
 
 
 def _both(items: list[Item]) -> tuple[Item, Item]:

@@ -15,14 +15,13 @@ from tuner.match.adjudicate import adjudication_of
 from tuner.match.entrants import (
     PARAMETERS,
     RANDOM,
-    Entrant,
     Named,
+    PlayerSpec,
     bundled,
-    external_entrant,
+    external_player,
     game_between,
     names_of,
-    random_entrant,
-    search_entrant,
+    search_player,
     understood,
 )
 from tuner.match.ladder import BASELINES
@@ -42,7 +41,7 @@ class Contestants:
     """The pairings: the two named players first, then the baselines of a ladder."""
 
     game: Game
-    legs: list[tuple[Entrant, Entrant]]
+    legs: list[tuple[PlayerSpec, PlayerSpec]]
     opponent: int  # 0 or 1: the common opponent of a ladder, a or b
     engine: Engine | None
 
@@ -68,11 +67,11 @@ def contestants_of(settings: Settings, folder: Path | None = None) -> Contestant
     if PARAMETERS in (side.kind for side in sides) or (game.searcher is not None and (ladder or needs_search(settings))):
         engine = make_engine(name, settings.terms)
     names = settings.names if settings.names[0] else names_of(*sides)
-    entrants = [_entrant(side, names[i], game, engine, settings, i) for i, side in enumerate(sides)]
-    legs = [(entrants[0], entrants[1])]
+    players = [_player(side, names[i], game, engine, settings, i) for i, side in enumerate(sides)]
+    legs = [(players[0], players[1])]
     opponent = 0 if sides[0].kind == RANDOM and sides[1].kind != RANDOM else 1
     if ladder and engine is not None and game.searcher is not None:
-        legs += _baselines(engine, sides, entrants, opponent, settings)
+        legs += _baselines(engine, sides, players, opponent, settings)
     return Contestants(game, legs, opponent, engine)
 
 
@@ -85,18 +84,18 @@ def _of_copy(text: str, copy: Path) -> Named:
     return Named(PARAMETERS, str(copy), Path(text).stem, game_of(copy))
 
 
-def _entrant(side: Named, name: str, game: Game, engine: Engine | None, settings: Settings, i: int) -> Entrant:
+def _player(side: Named, name: str, game: Game, engine: Engine | None, settings: Settings, i: int) -> PlayerSpec:
     control, options = settings.control(i), named_values((settings.option_a, settings.option_b)[i], f"--option-{'ab'[i]}")
     if side.kind == RANDOM:
         _refuse_options(options, "ab"[i], name)
-        return random_entrant(name, game, control)
+        return PlayerSpec(name, control)
     if side.kind == PARAMETERS:
         _refuse_options(options, "ab"[i], name)
         if game.searcher is None or engine is None:
             raise InputError(f"{game.name} has no search to play {name} with; {game.name}/random can play")
         parameters = read_parameters(Path(side.what), engine.layout, game.name)
-        return search_entrant(name, engine, parameters, control, settings.hash)
-    return external_entrant(side, name, game, options, control, settings.hash)
+        return search_player(name, engine, parameters, control, settings.hash)
+    return external_player(side, name, game, options, control, settings.hash)
 
 
 def _refuse_options(options: dict[str, str], side: str, name: str) -> None:
@@ -104,8 +103,8 @@ def _refuse_options(options: dict[str, str], side: str, name: str) -> None:
         raise InputError(f"--option-{side} {next(iter(options))}: {name} is not an external engine and has no options")
 
 
-def _baselines(engine: Engine, sides: list[Named], entrants: list[Entrant], opponent: int,
-               settings: Settings) -> list[tuple[Entrant, Entrant]]:
+def _baselines(engine: Engine, sides: list[Named], players: list[PlayerSpec], opponent: int,
+               settings: Settings) -> list[tuple[PlayerSpec, PlayerSpec]]:
     """Legs of baselines without learning, at the same depth against the same opponent."""
     legs = []
     for baseline in BASELINES:
@@ -113,8 +112,8 @@ def _baselines(engine: Engine, sides: list[Named], entrants: list[Entrant], oppo
         if path is None or any(side.kind == PARAMETERS and side.what == str(path) for side in sides):
             continue
         parameters = read_parameters(path, engine.layout, engine.game.name, add_missing=True)
-        rung = search_entrant(baseline, engine, parameters, settings.control(1 - opponent), settings.hash)
-        legs.append((rung, entrants[1]) if opponent else (entrants[0], rung))
+        rung = search_player(baseline, engine, parameters, settings.control(1 - opponent), settings.hash)
+        legs.append((rung, players[1]) if opponent else (players[0], rung))
     return legs
 
 

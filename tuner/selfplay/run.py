@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import os
 import shlex
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -22,14 +21,15 @@ from tuner.io.interrupt import interrupts
 from tuner.io.progress import Display
 from tuner.io.run_folder import begin_folder, read_config, require_fresh, write_config
 from tuner.match.openings import Opening
+from tuner.parallel import Executor, Running
 from tuner.parameters.writer import write_parameters
 from tuner.selfplay.folder import PARAMS, START, Folder
 from tuner.selfplay.learner import Learner, new_learner
 from tuner.selfplay.play import BROKEN_OFF, FORFEITED, Episode
 from tuner.selfplay.settings import SECTION, Settings
-from tuner.selfplay.setup import openings_of, plan_of, players_of, require_playable
+from tuner.selfplay.setup import openings_of, require_playable, spec_of_games
 from tuner.selfplay.watch import batch_line, progress_text, table_of
-from tuner.selfplay.workers import ThreadPlayers, Workers
+from tuner.selfplay.workers import Workers, selfplay_job
 
 WRITE_SECONDS = 5.0  # between two versions of params.yaml
 
@@ -43,8 +43,8 @@ class Result:
     interrupted: bool
 
 
-def new_run(settings: Settings, folder: Path, workers: int, output: Path | None, command: str, display: Display) -> Result:
-    """Start a run in a new folder; the `command` is recorded there."""
+def new_run(settings: Settings, folder: Path, executor: Executor, output: Path | None, command: str, display: Display) -> Result:
+    """Start a run in a new folder, with games played by the executor; the `command` is recorded there."""
     require_fresh(folder, SECTION)
     _require_output(output, folder, settings)
     display.begin("starting")
@@ -56,7 +56,7 @@ def new_run(settings: Settings, folder: Path, workers: int, output: Path | None,
         raise InputError("every parameter is fixed, by --fixed or `fixed` in the file: nothing to learn; free some")
     opening = openings_of(engine, settings, display.note)
     opening(0)
-    with _players(learner, workers) as players:
+    with executor.start(selfplay_job(spec_of_games(learner))) as playing:
         begin_folder(folder, SECTION)
         start = parameter_path(settings.start)
         if start.is_relative_to(BUNDLED):  # without the comments, which are about the bundled numbers
@@ -64,10 +64,10 @@ def new_run(settings: Settings, folder: Path, workers: int, output: Path | None,
         else:
             replace_file(folder / START, start.read_bytes())
         write_config(folder, SECTION, settings, command)
-        return _run(learner, opening, players, folder, output, display)
+        return _run(learner, opening, playing, folder, output, display)
 
 
-def resumed_run(folder: Path, workers: int, output: Path | None, games: int | None, display: Display) -> Result:
+def resumed_run(folder: Path, executor: Executor, output: Path | None, games: int | None, display: Display) -> Result:
     """Continue the run in a folder; `games` sets a new total."""
     settings = read_config(folder, SECTION, Settings)
     _require_output(output, folder, settings)
@@ -81,20 +81,8 @@ def resumed_run(folder: Path, workers: int, output: Path | None, games: int | No
         display.note("the program or the machine is not the one that the run began with: games may differ from here on")
     require_playable(engine.game)
     learner, opening = new_learner(engine, parameters, settings), openings_of(engine, settings, display.note)
-    with _players(learner, workers) as players:
-        return _run(learner, opening, players, folder, output, display)
-
-
-@contextlib.contextmanager
-def _players(learner: Learner, workers: int) -> Iterator[list[ThreadPlayers]]:
-    """Yield the players of each thread; close them if anything fails before the first game."""
-    players = players_of(learner, workers)
-    try:
-        yield players
-    except BaseException:
-        for player in players:
-            player.close()
-        raise
+    with executor.start(selfplay_job(spec_of_games(learner))) as playing:
+        return _run(learner, opening, playing, folder, output, display)
 
 
 def method_text(settings: Settings) -> str:
@@ -117,7 +105,7 @@ def free_folder(base: str = "selfplay") -> Path:
     return Path(f"{base}-{number}")
 
 
-def _run(learner: Learner, opening: Callable[[int], Opening], players: list[ThreadPlayers], path: Path, output: Path | None,
+def _run(learner: Learner, opening: Callable[[int], Opening], playing: Running, path: Path, output: Path | None,
          display: Display) -> Result:
     settings, engine = learner.settings, learner.engine
     folder = Folder(path, f"games{engine.game.suffixes[0]}", display.note)
@@ -136,7 +124,8 @@ def _run(learner: Learner, opening: Callable[[int], Opening], players: list[Thre
         display.begin("playing", settings.games)
         date = time.strftime("%Y.%m.%d")
         interrupted = False
-        with interrupts() as asked, Workers(learner, plan_of(settings), opening, players) as workers:
+        with interrupts() as asked:
+            workers = Workers(learner, opening, playing)
             for episodes in workers.batches(asked):
                 played = learner.kept[workers.version(learner.batches)]
                 new, keys = _without_duplicates(episodes, folder.keys)
@@ -149,6 +138,7 @@ def _run(learner: Learner, opening: Callable[[int], Opening], players: list[Thre
                 if time.monotonic() - written > WRITE_SECONDS:
                     _write(path / PARAMS, learner, line)
                     written = time.monotonic()
+            playing.end()
             interrupted = asked.is_set()
         history = folder.history()
         last = history[-1] if history else {"games": 0, "cpu_seconds": 0.0}

@@ -1,26 +1,24 @@
-"""Make the openings, limits and players of self-play from its settings."""
+"""Make what the games of self-play need from its settings."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable
 
-from games.contest import Control, Openings, Player
+from games.contest import Control, Openings
 from games.record import Game
-from games.search.searcher import UNLIMITED, Limits, Searcher
+from games.search.searcher import UNLIMITED, Limits
 from games.streams import InputError
 from tuner.engine.engine import Engine
 from tuner.engine.loading import load_engine, quiescence_of
-from tuner.match.entrants import PARAMETERS, RANDOM, understood
+from tuner.engine.spec import evaluation_spec
+from tuner.match.entrants import PARAMETERS, RANDOM, PlayerSpec, understood
 from tuner.match.openings import Book, Generator, Opening
-from tuner.match.players import RandomPlayer, SearchPlayer
-from tuner.parameters.parameters import Parameters
 from tuner.selfplay.learner import Learner
 from tuner.selfplay.play import Plan
 from tuner.selfplay.settings import Settings
-from tuner.selfplay.workers import ThreadPlayers
+from tuner.selfplay.workers import MEGABYTES, PAST, SELF, SelfplaySpec
 
-MEGABYTES = 1  # of a transposition table: a search of some plies fills no more, and it is cleared for each game
 OPPONENT_MEGABYTES = 4
 
 
@@ -56,40 +54,25 @@ def plan_of(settings: Settings) -> Plan:
     return Plan(limits, settings.random_plies if settings.openings else 0, settings.explore, settings.plies)
 
 
-def players_of(learner: Learner, workers: int) -> list[ThreadPlayers]:
-    """Return the players of each thread. InputError if an opponent cannot be started."""
-    players: list[ThreadPlayers] = []
-    try:
-        for _ in range(workers):
-            players.append(_thread_players(learner))
-    except BaseException:
-        for started in players:
-            started.close()
-        raise
-    return players
-
-
-def _thread_players(learner: Learner) -> ThreadPlayers:
-    engine, settings = learner.engine, learner.settings
+def spec_of_games(learner: Learner) -> SelfplaySpec:
+    """Return what games depend on. InputError for an opponent of another game."""
+    settings = learner.settings
     control = Control(depth=settings.depth, nodes=settings.nodes)
+    others = tuple((name, _opponent(name, learner.engine, settings, control)) for name in dict.fromkeys(settings.opponents)
+                   if name not in (SELF, PAST))
+    return SelfplaySpec(evaluation_spec(learner.engine, learner.parameters), plan_of(settings), control, settings.seed,
+                        settings.opponents, others, learner.backup.harvest)
 
-    def make_searcher(parameters: Parameters, playing: bool) -> Searcher:
-        searcher = engine.searcher(parameters, playing, MEGABYTES, lean=False)
-        if learner.backup.harvest and not playing:
-            searcher.harvest(*learner.backup.harvest)
-        return searcher
 
-    def make_opponent(name: str) -> Player:
-        named = understood(name)
-        if named.game not in (None, engine.game.name):
-            raise InputError(f"--opponent {name}: plays {named.game}, the learner {engine.game.name}")
-        if named.kind == RANDOM:
-            return RandomPlayer(engine.game)
-        if named.kind == PARAMETERS:
-            its, parameters = load_engine(named.what, settings.terms, add_missing=True)
-            return SearchPlayer(engine.game, its.searcher(parameters, True, OPPONENT_MEGABYTES), control)
-        if engine.game.contest.external is None or named.kind not in engine.game.contest.protocols:
-            raise InputError(f"{name}: not a player of {engine.game.name} to learn from")
-        return engine.game.contest.external(named.kind, named.what, {}, control, None)
-
-    return ThreadPlayers(learner, make_searcher, make_opponent, lambda searcher: SearchPlayer(engine.game, searcher, control))
+def _opponent(name: str, engine: Engine, settings: Settings, control: Control) -> PlayerSpec:
+    named = understood(name)
+    if named.game not in (None, engine.game.name):
+        raise InputError(f"--opponent {name}: plays {named.game}, the learner {engine.game.name}")
+    if named.kind == RANDOM:
+        return PlayerSpec(name, control)
+    if named.kind == PARAMETERS:
+        its, parameters = load_engine(named.what, settings.terms, add_missing=True)
+        return PlayerSpec(name, control, PARAMETERS, evaluation_spec(its, parameters), megabytes=OPPONENT_MEGABYTES)
+    if engine.game.contest.external is None or named.kind not in engine.game.contest.protocols:
+        raise InputError(f"{name}: not a player of {engine.game.name} to learn from")
+    return PlayerSpec(name, control, named.kind, command=named.what)

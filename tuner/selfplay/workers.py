@@ -1,63 +1,98 @@
-"""Threads that play, while the search releases Python's lock. Games do not depend on the number of threads."""
+"""Games of self-play as work for any process. They do not depend on where they are played, nor on how many at once."""
 
 from __future__ import annotations
 
 import random
 import threading
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
 
-from games.contest import Player
+import numpy as np
+
+from games.contest import Control, Player
+from games.record import find
 from games.search.searcher import Searcher
+from tuner.engine.spec import EvaluationSpec, engine_of
+from tuner.match.entrants import PlayerSpec, make_player
 from tuner.match.openings import Opening
-from tuner.parallel import Threads
-from tuner.parameters.parameters import Parameters
+from tuner.match.players import SearchPlayer
+from tuner.parallel import Job, Running
 from tuner.selfplay.learner import Learner, spacing_at
 from tuner.selfplay.play import Episode, Plan, play_episode
 
 SELF, PAST = "self", "past"
+MEGABYTES = 1  # of a transposition table: a search of some plies fills no more, and it is cleared for each game
 
 
-class ThreadPlayers:
+@dataclass(frozen=True)
+class SelfplaySpec:
+    """All that games depend on apart from weights and openings. `evaluation` is that of the learner, whose weights change;
+    `opponents` are the names in their turn, and `others` the players of those that are neither `self` nor `past`; `harvest` is
+    that of the method, see `games.search.searcher.Searcher.harvest`."""
+
+    evaluation: EvaluationSpec
+    plan: Plan
+    control: Control
+    seed: int
+    opponents: tuple[str, ...]
+    others: tuple[tuple[str, PlayerSpec], ...]
+    harvest: tuple[int, int | None] | None
+
+
+class GameTask(NamedTuple):
+    """A game to play: its number, its opening, the number of batches after which the weights that play were saved, and the same
+    for a past self that is the opponent; None: another opponent. The weights themselves are shared by tasks."""
+
+    number: int
+    opening: Opening
+    version: int
+    past: int | None
+
+
+class SelfplayPlayers:
     """One thread's searcher and its opponents. InputError if one of them cannot be started."""
 
-    def __init__(self, learner: Learner, make_searcher: Callable[[Parameters, bool], Searcher],
-                 make_opponent: Callable[[str], Player], past_player: Callable[[Searcher], Player]) -> None:
-        self._learner = learner
-        self.searcher = make_searcher(learner.parameters, False)
+    def __init__(self, spec: SelfplaySpec, stopped: Callable[[], bool]) -> None:
+        self.spec, self.stopped = spec, stopped
+        self.engine, self.game = engine_of(spec.evaluation.engine), find(spec.evaluation.engine.game)
+        self.searcher = self.engine.searcher(spec.evaluation.parameters, False, MEGABYTES, lean=False)
+        if spec.harvest:
+            self.searcher.harvest(*spec.harvest)
         self._bound = -1
-        names = dict.fromkeys(learner.settings.opponents)
         self._past: tuple[Searcher, Player] | None = None
-        if PAST in names:
-            searcher = make_searcher(learner.parameters, True)
-            self._past = searcher, past_player(searcher)
+        if PAST in spec.opponents:
+            searcher = self.engine.searcher(spec.evaluation.parameters, True, MEGABYTES, lean=False)
+            self._past = searcher, SearchPlayer(self.game, searcher, spec.control)
         self._others: dict[str, Player] = {}
         try:
-            for name in names:
-                if name not in (SELF, PAST):
-                    self._others[name] = make_opponent(name)
+            for name, player in spec.others:
+                self._others[name] = make_player(player, self.game)
         except BaseException:
             self.close()
             raise
 
-    def use_version(self, version: int) -> None:
-        """Set the searcher to the weights after `version` batches."""
+    def ready(self) -> None:
+        """Opponents are started with the state."""
+
+    def use(self, version: int, weights: np.ndarray) -> None:
+        """Search with the weights of a version."""
         if version != self._bound:
-            self._bind(self.searcher, version)
+            self._bind(self.searcher, weights)
             self._bound = version
 
-    def opponent(self, name: str, version: int, draw: float) -> Player | None:
-        """Return the opponent of these weights; `draw`, 0 <= draw < 1, chooses among past selves. None: the learner itself."""
+    def opponent(self, name: str, past: np.ndarray | None) -> Player | None:
+        """Return the opponent of this name, with the weights of a past self. None: the learner itself."""
         if name == SELF:
             return None
         if name != PAST:
             return self._others[name]
-        spacing = spacing_at(version)
-        self._bind(self._past[0], int(draw * (version // spacing + 1)) * spacing)
+        assert self._past is not None and past is not None, "made for an opponent of this name"
+        self._bind(self._past[0], past)
         return self._past[1]
 
-    def _bind(self, searcher: Searcher, version: int) -> None:
-        learner = self._learner
-        learner.engine.bind(searcher, learner.parameters.with_weights(learner.kept[version]))
+    def _bind(self, searcher: Searcher, weights: np.ndarray) -> None:
+        self.engine.bind(searcher, self.spec.evaluation.parameters.with_weights(weights))
 
     def abort(self) -> None:
         self.searcher.stop()
@@ -69,23 +104,34 @@ class ThreadPlayers:
             player.close()
 
 
+def play_game(players: SelfplayPlayers, task: GameTask, weights: np.ndarray, past: np.ndarray | None = None) -> Episode | None:
+    """Play a game with these weights (stages, columns), maybe against a past self; None if it was stopped."""
+    spec = players.spec
+    turn, which = divmod(task.number, len(spec.opponents))
+    players.use(task.version, weights)
+    opponent = players.opponent(spec.opponents[which], past)
+    return play_episode(players.game, players.searcher, spec.plan, task.number, spec.seed, task.opening.start, task.opening.moves,
+                        opponent, turn & 1, players.stopped)
+
+
+def selfplay_job(spec: SelfplaySpec) -> Job:
+    """Return the work of a run."""
+    return Job(SelfplayPlayers, play_game, spec, game_text)
+
+
+def game_text(task: GameTask) -> str:
+    """Name a game by its number, as it is in the file of games."""
+    return f"game {task.number + 1}"
+
+
 class Workers:
-    """Plays games on threads, batch after batch. Batch b is played with the weights after b - lag batches, so that threads do
-    not idle during the last games of a batch, and games are the same for any number of threads."""
+    """Has games played, batch after batch. Batch b is played with the weights after b - lag batches, so that workers do not idle
+    during the last games of a batch, and games are the same for any number of workers."""
 
-    def __init__(self, learner: Learner, plan: Plan, opening: Callable[[int], Opening], players: list[ThreadPlayers]) -> None:
-        self._learner, self._plan, self._opening = learner, plan, opening
+    def __init__(self, learner: Learner, opening: Callable[[int], Opening], running: Running) -> None:
+        self._learner, self._opening, self._running = learner, opening, running
         self._settings = learner.settings
-        self._stop = threading.Event()
-        self._threads = Threads(self._play, players, ThreadPlayers.abort, ThreadPlayers.close, self._stop)
-
-    def __enter__(self) -> Workers:
-        self._threads.__enter__()
-        return self
-
-    def __exit__(self, *problem: object) -> None:
-        """Abort all games."""
-        self._threads.end()
+        self._shared: dict[int, object] = {}  # weights by version
 
     def version(self, batch: int) -> int:
         """Return the number of batches after which the weights that play a batch were saved."""
@@ -96,12 +142,12 @@ class Workers:
         games = [range(first, min(self._settings.games, first + self._settings.batch))
                  for first in range(0, self._settings.games, self._settings.batch)]
         found: dict[int, Episode] = {}
-        completed = self._threads.completed(interrupted)
+        completed = self._running.completed(interrupted)
         submitted = self._learner.batches
         for batch in range(self._learner.batches, len(games)):
             while submitted < len(games) and self.version(submitted) <= self._learner.batches:
                 for number in games[submitted]:
-                    self._threads.submit(number)
+                    self._submit(number, self.version(submitted))
                 submitted += 1
             while not all(number in found for number in games[batch]):
                 episode = next(completed, None)
@@ -110,13 +156,18 @@ class Workers:
                 found[episode.number] = episode
             yield [found.pop(number) for number in games[batch]]
 
-    def _play(self, players: ThreadPlayers, number: int) -> Episode | None:
-        settings = self._settings
-        version = self.version(number // settings.batch)
-        turn, which = divmod(number, len(settings.opponents))
-        players.use_version(version)
-        draw = random.Random(f"{settings.seed} opponent {number}").random()
-        opponent = players.opponent(settings.opponents[which], version, draw)
-        opening = self._opening(number)
-        return play_episode(self._learner.engine.game, players.searcher, self._plan, number, settings.seed, opening.start,
-                            opening.moves, opponent, turn & 1, self._stop.is_set)
+    def _submit(self, number: int, version: int) -> None:
+        settings, past = self._settings, None
+        if settings.opponents[number % len(settings.opponents)] == PAST:
+            spacing, draw = spacing_at(version), random.Random(f"{settings.seed} opponent {number}").random()
+            past = int(draw * (version // spacing + 1)) * spacing
+        shared = [self._weights(each) for each in (version, past) if each is not None]
+        self._running.submit(GameTask(number, self._opening(number), version, past), *shared)
+
+    def _weights(self, version: int) -> object:
+        """Return what stands for the weights of a version; those that no later game needs are forgotten."""
+        kept = self._learner.kept
+        if version not in self._shared:
+            self._shared[version] = self._running.share(kept[version])
+            self._shared = {each: shared for each, shared in self._shared.items() if each in kept}
+        return self._shared[version]

@@ -32,6 +32,7 @@ from tuner.ingest.build import expand
 from tuner.ingest.search_targets import Leaves, Retarget, Searched, retarget_by_search, search_values
 from tuner.io.files import QUIESCENCE
 from tuner.objectives.table import DRAW_MODELS
+from tuner.parallel import Executor, OnThreads
 from tuner.parameters.parameters import Parameters
 from tuner.tuning.options import TuneOptions
 
@@ -245,12 +246,15 @@ def require_possible(options: TuneOptions, name: str, method: Method, game: Game
             raise InputError(f"{said}: learns from games as a whole; leave out --per-game and --duplicates positions")
 
 
-def retarget_of(engine: Engine, parameters: Parameters, options: TuneOptions, searched: Searched) -> Retarget | None:
-    """Return what replaces the outcomes or positions of games, if anything; `searched` is called after each search."""
+def retarget_of(engine: Engine, parameters: Parameters, options: TuneOptions, searched: Searched,
+                executor: Executor | None = None) -> Retarget | None:
+    """Return what replaces the outcomes or positions of games, if anything; `searched` is called for each position searched, on
+    the executor; None: on the threads that the options name."""
+    executor = executor or OnThreads(options.workers)
     if METHODS[options.method].temporal:
-        return Leaves(engine, parameters, options.depth or 0, options.lambda_, options.workers, searched)
+        return Leaves(engine, parameters, options.depth or 0, options.lambda_, executor, searched)
     if METHODS[options.method].searches:
-        values = search_values(engine, parameters, options.depth, options.workers, searched)
+        values = search_values(engine, parameters, options.depth, executor, searched)
         return retarget_by_search(engine, values, options.lambda_)
     return None
 

@@ -20,6 +20,7 @@ from tuner.datasets.format import is_dataset
 from tuner.diagnostics.findings import held_out_results, results_problems
 from tuner.ingest.build import expand
 from tuner.io.progress import Display
+from tuner.parallel import Executor
 from tuner.tuning.fitted import FAR, Fitted
 from tuner.tuning.methods import OWN_ROUNDS, resolved, value_change
 from tuner.tuning.options import TuneOptions
@@ -38,8 +39,8 @@ class OwnRounds(NamedTuple):
 
 
 def learn_from_own_games(begun: Start, start: str, sources: Sequence[str], folder: Path, options: TuneOptions, command: str,
-                         learn: Callable[[Start, list[str], Path], Fitted], display: Display) -> OwnRounds:
-    """Play and learn in rounds; `learn` fits to the sources from a start, with its files in a folder."""
+                         learn: Callable[[Start, list[str], Path], Fitted], executor: Executor, display: Display) -> OwnRounds:
+    """Play, on the executor, and learn in rounds; `learn` fits to the sources from a start, with its files in a folder."""
     require_playable(begun, sources, folder, options)
     assert options.own_games is not None and begun.engine is not None, "required above"
     most = options.own_rounds or OWN_ROUNDS
@@ -50,7 +51,7 @@ def learn_from_own_games(begun: Start, start: str, sources: Sequence[str], folde
         settings = Settings(start=start, games=options.own_games, seed=options.seed + number - 1, terms=options.terms)
         display.note(f"round {number}: {options.own_games:,} games of " + (
             f"{start}" if number == 1 else f"the weights of round {number - 1}") + " against its copies")
-        found = games_of(begun.engine, begun.parameters, settings, games, options.workers, command, display)
+        found = games_of(begun.engine, begun.parameters, settings, games, executor, command, display)
         if found.interrupted:
             raise KeyboardInterrupt
         for line in found.lines[1:-1]:

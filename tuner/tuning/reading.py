@@ -17,6 +17,7 @@ from tuner.datasets.format import is_dataset
 from tuner.datasets.summary import summarise, summary_lines
 from tuner.device.base import Device
 from tuner.device.choose import device_named
+from tuner.device.cpu.ranged import RangedCpu
 from tuner.device.differences.device import by_differences
 from tuner.engine.engine import Engine
 from tuner.engine.loading import quiescence_of
@@ -24,6 +25,7 @@ from tuner.ingest.kept import Kept
 from tuner.ingest.search_targets import Retarget, Searched
 from tuner.ingest.sources import dataset_of, require_learnable
 from tuner.io.progress import Display
+from tuner.parallel import Executor, OnThreads
 from tuner.parameters.parameters import Parameters
 from tuner.rows.build import default_phases, rows_of_sources
 from tuner.statistics.intervals import FEW_GAMES
@@ -43,8 +45,11 @@ class Read(NamedTuple):
     scored: ScoreTargets | None = None  # for targets from scores
 
 
-def device_of(engine: Engine | None, read: Read, options: TuneOptions) -> Device:
-    """Return the device that passes run on."""
+def device_of(engine: Engine | None, read: Read, options: TuneOptions, sources: Sequence[str],
+              executor: Executor | None = None) -> Device:
+    """Return the device that passes run on: other processes, if the executor has some that may see the dataset."""
+    if executor is not None and executor.remote and why_here(engine, read, options, sources) is None:
+        return RangedCpu(options.workers, executor=executor, data=read.data)
     if options.gradient != "analytic" and engine is not None:
         return by_differences(engine, read.positions, options.step, options.gradient == "central-difference", options.workers)
     if options.device == "cpu" and engine is not None:
@@ -52,15 +57,31 @@ def device_of(engine: Engine | None, read: Read, options: TuneOptions) -> Device
     return device_named(options.device, options.workers)
 
 
+def why_here(engine: Engine | None, read: Read, options: TuneOptions, sources: Sequence[str]) -> str | None:
+    """Return why passes over the positions run on this machine even with others at hand; None if they need not."""
+    if options.device != "cpu":
+        return f"--device {options.device} is on this machine"
+    if options.gradient != "analytic":
+        return "finite differences are computed by one process"
+    if len(sources) != 1 or sources[0] == "-" or not is_dataset(sources[0]):
+        return "their dataset was made here; to share the passes, name one dataset that every machine sees"
+    if engine is None or read.data.scaled:
+        return "another program counted them"
+    if read.data.apart:
+        return f"term {read.data.apart[0]} is not linear in its weights"
+    return None if options.method == "logistic" else "they have other targets than results"
+
+
 def read_games(engine: Engine, sources: Sequence[str], folder: Path, options: TuneOptions, retarget: Retarget | None,
                note: Callable[[str], None], progress: Callable[[ReadReport], None], searched: Searched,
-               start: Parameters, positions: bool = False) -> Read:
-    """Return the dataset of the sources, with a line about the games read; with its `positions` if they are wanted."""
+               start: Parameters, positions: bool = False, executor: Executor | None = None) -> Read:
+    """Return the dataset of the sources, with a line about the games read; with its `positions` if they are wanted. A teacher
+    runs on the executor; None: on the threads that the options name."""
     again = positions or options.gradient != "analytic"
     if options.method == "scores" and all(source != "-" and is_dataset(source) for source in sources):
         data, _ = dataset_of(engine, sources, folder, options.reading, None, note, progress)
         return _with_scores(data, sources, folder, options, start, engine.cpu(options.workers))
-    with source_of(engine.game, options, searched) as scores:
+    with source_of(engine.game, options, searched, executor or OnThreads(options.workers)) as scores:
         kept = Kept(folder, retarget, engine.game.words if again else None, scores,
                     options.lambda_ == 1) if retarget or again or scores else None
         with kept or contextlib.nullcontext():
@@ -103,9 +124,9 @@ def _with_scores(data: Dataset, sources: Sequence[str], folder: Path, options: T
     return Read(scored.data, "", scored.results, None, scored)
 
 
-def report_reading(read: Read, engine: Engine | None, options: TuneOptions, display: Display, how: str | None) -> dict:
-    """Show what was read and `how` weights are learned from it; return the summary of the dataset, with the results of games
-    as outcomes."""
+def report_reading(read: Read, device: Device, options: TuneOptions, display: Display, how: str | None) -> dict:
+    """Show what was read, `how` weights are learned from it and on which device; return the summary of the dataset, with the
+    results of games as outcomes."""
     for line in filter(None, (read.line, *(read.scored.lines if read.scored else ()), how)):
         display.note(line)
     results = read.data if read.results is None else replace(read.data, outcome=read.results)
@@ -113,7 +134,7 @@ def report_reading(read: Read, engine: Engine | None, options: TuneOptions, disp
     for line in summary_lines(summary):
         display.note("  " + line)
     why = f"; no GPU: {options.no_gpu}" if options.no_gpu else ""
-    display.note(f"passes run on {device_of(engine, read, options).name}{why}")
+    display.note(f"passes run on {device.name}{why}")
     if read.data.games < FEW_GAMES:
         display.note(f"only {read.data.games} games: the standard errors are rough")
     return summary

@@ -31,24 +31,28 @@ from tuner.ingest.search_targets import Leaves
 from tuner.io.files import LEARNED, replace_file, require_writable
 from tuner.io.progress import Display
 from tuner.io.run_folder import new_folder
+from tuner.parallel import Executor, OnThreads
 from tuner.parameters.parameters import Parameters
 from tuner.parameters.writer import write_parameters
 from tuner.tuning.fitted import FAR, Fitted
 from tuner.tuning.methods import resolved, retarget_of, value_change
 from tuner.tuning.options import TuneOptions
 from tuner.tuning.own_games import learn_from_own_games
-from tuner.tuning.reading import Read, device_of, read_games, read_rows, report_reading
+from tuner.tuning.reading import Read, device_of, read_games, read_rows, report_reading, why_here
 from tuner.tuning.result import describe, method_line
 from tuner.tuning.start import Start, started
 
 NEXT = ("advice", "compare", "match")  # what a result says of what to do next: nothing about the learned file
 
 
-def tune(start: str, sources: Sequence[str], output: Path, options: TuneOptions, command: str, display: Display) -> dict:
+def tune(start: str, sources: Sequence[str], output: Path, options: TuneOptions, command: str, display: Display,
+         executor: Executor | None = None) -> dict:
     """Fit and write; return the result as plain data. InputError for a user's mistake.
 
-    `command` is recorded in the learned file and the run's folder.
+    `command` is recorded in the learned file and the run's folder. Games are played and positions searched on the executor; None:
+    on the threads that the options name.
     """
+    executor = executor or OnThreads(options.workers)
     with _folder(options.run) as folder:
         require_writable(output, LEARNED, (start, *sources, *options.terms, *filter(None, [options.quiescence])), options.run)
         display.begin("starting")
@@ -57,9 +61,9 @@ def tune(start: str, sources: Sequence[str], output: Path, options: TuneOptions,
         if options.own_games:
             given = options
             rounds = learn_from_own_games(begun, start, sources, folder, given, command, lambda begun, sources, folder: _rounds(
-                begun, sources, folder, given, display), display)
+                begun, sources, folder, given, executor, display), executor, display)
             sources = rounds.sources
-        read, summary, result, options = rounds.fitted if rounds else _rounds(begun, sources, folder, options, display)
+        read, summary, result, options = rounds.fitted if rounds else _rounds(begun, sources, folder, options, executor, display)
         parameters = begun.parameters
         display.begin("computing losses and errors")
         on_results = results_problems(result, read.results)
@@ -101,9 +105,10 @@ def dry_run(start: str, sources: Sequence[str], options: TuneOptions, display: D
         else:
             read = read_games(engine, sources, folder, options, None, display.note, display.reading, display.searched, parameters)
         options = _without_gpu(options, read) if auto else options
-        report_reading(read, engine, options, display, None)
+        device = device_of(engine, read, options, sources)
+        report_reading(read, device, options, display, None)
         display.begin("computing errors")
-        return {"method": method, **dry_run_findings(read.data, parameters, options.fitting(device_of(engine, read, options)))}
+        return {"method": method, **dry_run_findings(read.data, parameters, options.fitting(device))}
 
 
 def _misjudged(begun: Start, result: FitResult, summary: dict, sources: Sequence[str], options: TuneOptions, read: Read,
@@ -119,7 +124,8 @@ def _misjudged(begun: Start, result: FitResult, summary: dict, sources: Sequence
     return {"summary": {**summary, "files": found.pop("files")}, "misjudged": found}
 
 
-def _rounds(begun: Start, sources: Sequence[str], folder: Path, given: TuneOptions, display: Display) -> Fitted:
+def _rounds(begun: Start, sources: Sequence[str], folder: Path, given: TuneOptions, executor: Executor,
+            display: Display) -> Fitted:
     """Read and fit; with searches, repeat with the learned weights while values change much."""
     engine, game, parameters = begun
     options = resolved(given, game, parameters, sources, engine is None)
@@ -137,16 +143,19 @@ def _rounds(begun: Start, sources: Sequence[str], folder: Path, given: TuneOptio
         if engine is None:
             read = read_rows(sources, folder, options, note, parameters)
         else:
-            retarget = retarget_of(engine, searching, options, display.searched)
+            retarget = retarget_of(engine, searching, options, display.searched, executor)
             read = read_games(engine, sources, folder, options, retarget, note, _nothing if searches else display.reading,
-                              display.searched, searching)
+                              display.searched, searching, executor=executor)
         note = _nothing
         if given.device == "auto":
             options = _without_gpu(options, read)
+        device = device_of(engine, read, options, sources, executor)
         if first:
             how = method_line(options, engine is None, len(read.data.score) > 0)
-            summary = report_reading(read, engine, options, display, how)
-        fitting = replace(options.fitting(device_of(engine, read, options)), progress=display.passing)
+            summary = report_reading(read, device, options, display, how)
+            if executor.remote and (why := why_here(engine, read, options, sources)):
+                display.note(f"passes over the positions run on this machine: {why}")
+        fitting = replace(options.fitting(device), progress=display.passing)
         if first:
             options = _with_prior(read.data, parameters, options, engine is None, fitting, display)
             fitting = replace(fitting, prior=options.prior)

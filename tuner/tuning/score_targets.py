@@ -25,6 +25,7 @@ from tuner.ingest.recorded import ScoreScale, blended, close, fit_score_scale, s
 from tuner.ingest.search_targets import Searched
 from tuner.ingest.selected import selected
 from tuner.ingest.teacher import Teacher
+from tuner.parallel import Executor
 from tuner.parameters.parameters import Parameters
 from tuner.tuning.options import TuneOptions
 
@@ -43,16 +44,16 @@ class ScoreTargets(NamedTuple):
 
 
 @contextlib.contextmanager
-def source_of(game: Game, options: TuneOptions, searched: Searched) -> Iterator[Scores | None]:
+def source_of(game: Game, options: TuneOptions, searched: Searched, executor: Executor) -> Iterator[Scores | None]:
     """Yield where the scores of positions come from, for resolved options; None if the method uses none. A teacher ends after the
-    block; `searched` is called after each of its positions."""
+    block; it runs on the executor, and `searched` is called for each of its positions."""
     if options.targets != "scores":
         yield None
     elif options.teacher is None:
         yield recorded_scores
     else:
         limits = SearchLimits(nodes=options.nodes)
-        with Teacher(game, options.teacher, limits, options.workers, searched=searched) as teacher:
+        with Teacher(game, options.teacher, limits, executor, searched=searched) as teacher:
             yield teacher.scores
 
 

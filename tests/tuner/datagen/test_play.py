@@ -10,7 +10,7 @@ import pytest
 
 from games.contest import PLIES, RULES
 from tuner.datagen.adjudicate import DRAW, ENDING, RESIGN
-from tuner.datagen.play import Seat, play_game
+from tuner.datagen.play import GameTask, Seat, play_game
 from tuner.datagen.settings import Settings
 from tuner.datagen.setup import recipe_of
 from tuner.engine.loading import load_engine
@@ -20,7 +20,7 @@ SETTINGS = Settings("classic", depth=1, plies=200, draw=(20.0, 6, 60))
 
 @pytest.fixture(scope="module")
 def recipe():
-    return recipe_of(*load_engine("classic"), SETTINGS, pytest.fail)
+    return recipe_of(*load_engine("classic"), SETTINGS, None)
 
 
 @pytest.fixture(scope="module")
@@ -29,8 +29,8 @@ def games(recipe):
     both = []
     for share in (0.0, 1.0):
         own = replace(recipe, settings=replace(SETTINGS, play_on=share))
-        seat = Seat(own)
-        both.append([play_game(own, seat, number, lambda: False) for number in range(24)])
+        seat = Seat(own, lambda: False)
+        both.append([play_game(seat, GameTask(number, None)) for number in range(24)])
     return both
 
 
@@ -48,8 +48,8 @@ def test_games_that_are_played_on_are_written_as_if_they_had_ended(games):
 
 
 def test_the_order_of_games_changes_nothing(recipe, games):
-    seat = Seat(recipe)
-    again = [play_game(recipe, seat, number, lambda: False) for number in (23, 3, 20)]
+    seat = Seat(recipe, lambda: False)
+    again = [play_game(seat, GameTask(number, None)) for number in (23, 3, 20)]
     assert [game.text for game in again] == [games[0][number].text for number in (23, 3, 20)]
 
 
@@ -65,9 +65,9 @@ def test_own_results_follow_the_colours(games):
 
 def test_a_game_ends_as_a_draw_at_its_greatest_length(recipe):
     short = replace(recipe, settings=replace(SETTINGS, plies=12))
-    game = play_game(short, Seat(short), 0, lambda: False)
+    game = play_game(Seat(short, lambda: False), GameTask(0, None))
     assert (game.outcome, game.end, game.plies) == (0, PLIES, 12)
 
 
 def test_a_game_that_is_stopped_is_nothing(recipe):
-    assert play_game(recipe, Seat(recipe), 0, lambda: True) is None
+    assert play_game(Seat(recipe, lambda: True), GameTask(0, None)) is None

@@ -12,6 +12,7 @@ from tests.games.chess.client.support import CHESS, FAKE, FENS, MATED, STALEMATE
 from tests.tuner.probe.support import batch_of, boards
 from tuner.ingest.score_cache import RECORD, ScoreCache, cache_path, keys_of
 from tuner.ingest.teacher import Teacher
+from tuner.parallel import OnThreads
 
 DEPTH = SearchLimits(depth=1)
 BOARDS = boards(np.random.default_rng(2), 100)
@@ -21,7 +22,7 @@ WANTED = [round(evaluation(CHESS.text(words).split()[0], USUAL)) for words in BO
 
 
 def teacher(folder, how: str = "", workers: int = 1, limits: SearchLimits = DEPTH, **options) -> Teacher:
-    return Teacher(CHESS, f"uci:{FAKE} {how}", limits, workers, options, folder)
+    return Teacher(CHESS, f"uci:{FAKE} {how}", limits, OnThreads(workers), options, folder)
 
 
 @pytest.mark.parametrize("workers", [1, 3])
@@ -56,7 +57,7 @@ def test_other_options_and_limits_have_scores_of_their_own(tmp_path):
 @pytest.mark.parametrize("workers", [1, 2])
 def test_what_was_searched_before_a_crash_is_kept(tmp_path, workers):
     counted = []
-    with Teacher(CHESS, f"uci:{FAKE} crash 40", DEPTH, workers, None, tmp_path, lambda: counted.append(1)) as it:
+    with Teacher(CHESS, f"uci:{FAKE} crash 40", DEPTH, OnThreads(workers), None, tmp_path, lambda: counted.append(1)) as it:
         with pytest.raises(EngineFault, match=r"`go depth 1`: exited with status 3; \d+ of 100 positions were done"):
             it.scores(batch_of(BOARDS))
         done = it.new
@@ -120,6 +121,6 @@ def test_stockfish_scores_the_same_with_one_process_and_with_two(tmp_path):
     command = f"uci:{installed('stockfish')}"
     found = []
     for workers in (1, 2):
-        with Teacher(CHESS, command, SearchLimits(nodes=200), workers, folder=tmp_path / str(workers)) as it:
+        with Teacher(CHESS, command, SearchLimits(nodes=200), OnThreads(workers), folder=tmp_path / str(workers)) as it:
             found.append(it.scores(batch_of(BOARDS[:40])))
     assert (found[0] == found[1]).all() and np.std(found[0][np.isfinite(found[0])]) > 50

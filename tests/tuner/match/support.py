@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Sequence
 
 from games.contest import Choice, Control, Forfeit
@@ -44,6 +43,6 @@ def game_of(moves: str, game=CHESS, plies: int = 0, scores=((), ()), adjudicatio
     words = moves.split()
     first = (start is not None and game.contest.second_to_move(start)) + len(opening)
     players = [Scripted(game, replies[i] if replies else words[(i + first) % 2::2], scores[i]) for i in (0, 1)]
-    table = Table(game, Rules(plies, adjudication), threading.Event())
+    table = Table(game, Rules(plies, adjudication), lambda: False)
     more = {"clock": clock} if clock else {}
     return table.play(game.start() if start is None else start, list(opening), players, controls, "seed", **more), players

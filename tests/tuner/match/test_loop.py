@@ -45,7 +45,7 @@ def test_long_games_find_room():
     assert game.outcome == 0
     from tuner.match.players import RandomPlayer
 
-    table = Table(CHESS, Rules(), threading.Event())
+    table = Table(CHESS, Rules(), lambda: False)
     lengths = [len(table.play(CHESS.start(), [], [RandomPlayer(CHESS)] * 2, (DEPTH, DEPTH), str(s)).moves) for s in range(12)]
     assert max(lengths) > 300
 
@@ -79,7 +79,7 @@ def test_a_stopped_match_abandons_its_game():
     stop.set()
     for moves in (["e2e4"], [Forfeit(CRASH)]):
         with pytest.raises(Abandoned):
-            Table(CHESS, Rules(), stop).play(CHESS.start(), [], [Scripted(CHESS, moves)] * 2, (DEPTH, DEPTH), "s")
+            Table(CHESS, Rules(), stop.is_set).play(CHESS.start(), [], [Scripted(CHESS, moves)] * 2, (DEPTH, DEPTH), "s")
 
 
 MOVES = "g1f3 g8f6 f3g1 f6g8 e2e3 e7e6 g1f3 g8f6 f3g1 f6g8"

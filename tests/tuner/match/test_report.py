@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from games.contest import Control
-from tuner.match.entrants import Entrant
+from tuner.match.entrants import PlayerSpec
 from tuner.match.report import first_forfeit_text
 
 
@@ -15,5 +15,5 @@ from tuner.match.report import first_forfeit_text
     ("a stall", None, "one lost a game by stall; the match continues"),
     ("a illegal move", 5000, "one lost a game by illegal move; the match continues")])
 def test_the_first_forfeit_is_reported_with_its_likely_cause(forfeit, nodes, wanted):
-    players = tuple(Entrant(name, Control(depth=None if nodes else 4, nodes=nodes), lambda: None) for name in ("one", "two"))
+    players = tuple(PlayerSpec(name, Control(depth=None if nodes else 4, nodes=nodes)) for name in ("one", "two"))
     assert first_forfeit_text(forfeit, players) == wanted

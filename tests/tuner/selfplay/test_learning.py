@@ -7,6 +7,7 @@ from pathlib import Path
 from games.search.searcher import Limits
 from tuner.engine.loading import load_engine
 from tuner.io.progress import Display
+from tuner.parallel import OnThreads
 from tuner.selfplay.learner import SELVES, spacing_at
 from tuner.selfplay.play import Plan, play_episode
 from tuner.selfplay.run import new_run
@@ -29,7 +30,7 @@ def test_the_mate_with_a_rook_is_learned_from_sixty_games(tmp_path):
     for seed in range(1, 11):
         settings = Settings("material", 60, DEPTH, random_plies=0, openings=ROOK_MATE, explore=0.3, plies=12, truncated="draw",
                             rate=10.0, batch=1, lag=0, method="td-leaf", seed=seed)
-        new_run(settings, tmp_path / str(seed), 1, None, "tuner selfplay", Display())
+        new_run(settings, tmp_path / str(seed), OnThreads(1), None, "tuner selfplay", Display())
         learned += mates_at_once(tmp_path / str(seed) / "params.yaml", seed)
     assert learned >= 9
     assert sum(mates_at_once("material", seed) for seed in range(10)) <= 3

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from itertools import pairwise
 from typing import NamedTuple
@@ -12,6 +13,7 @@ from tuner.datasets.ranges import BLOCK, ahead, prefetch, together, whole_games
 from tuner.device.cpu import kernels
 from tuner.device.cpu.products import assembled, order_of, products
 from tuner.device.cpu.scaled import scaled_moments
+from tuner.device.cpu.tree import MATRIX_GROUP, TreeSum
 from tuner.device.cpu.watched import watched
 from tuner.device.model import Model, Piece
 from tuner.parallel import in_order
@@ -112,33 +114,49 @@ def second_moments(model: Model, shape: tuple[int, int], terms_of: TermsOf,
                    ranges: np.ndarray, workers: int = 1, pieces: Iterable[np.ndarray] | None = None) -> np.ndarray:
     """Return the sum (d, d) of curvature * x x' over ranges of positions, for weights of this shape. `pieces` may split the
     ranges differently."""
-    stages, width = shape
-    pairs = [(a, b) for a in range(stages) for b in range(a, stages)]
-    sums = np.zeros((len(pairs), width, width))
-    data = model.data
-    if data.scaled:
+    if model.data.scaled:
         return scaled_moments(model, shape, terms_of, ranges, workers)
+    sums = TreeSum(MATRIX_GROUP if pieces is None else sys.maxsize)
+    pieces = ahead(model.data, ranges, larger=LARGER) if pieces is None else pieces
+    for found in watched(in_order(lambda piece: half_moments(model, shape, terms_of(piece)), pieces, workers), model, ranges,
+                         LARGER * BLOCK):
+        sums.add(found)
+    return whole_moments(sums.total(half_shape(shape)), shape)
 
-    def work(piece: np.ndarray) -> np.ndarray:
-        found, scratch = np.zeros(sums.shape), np.empty((width, width))
-        local, base, terms = terms_of(piece)
-        index, count, row, phase, *_ = local.arrays
-        phase = phase[base:base + terms.shape[1]]
-        order = np.argsort(phase, kind="stable")
-        order = order[terms[1][order] != 0]
-        ends = np.searchsorted(phase[order], np.arange(model.codes + 1))
-        for f in np.flatnonzero(np.diff(ends)):
-            part = np.zeros((width, width))
-            kernels.gram(index, count, row, order[ends[f]:ends[f + 1]], base, terms, data.columns, part)
-            for pair, (a, b) in enumerate(pairs):
-                if share := model.shares[a, f] * model.shares[b, f]:
-                    found[pair] += np.multiply(part, share, out=scratch)
-        return found
 
-    pieces = ahead(data, ranges, larger=LARGER) if pieces is None else pieces
-    for found in watched(in_order(work, pieces, workers), model, ranges, LARGER * BLOCK):
-        sums += found
+def half_shape(shape: tuple[int, int]) -> tuple[int, int, int]:
+    """Return the shape of `half_moments` for weights of this shape."""
+    stages, width = shape
+    return stages * (stages + 1) // 2, width, width
+
+
+def half_moments(model: Model, shape: tuple[int, int], some: Terms) -> np.ndarray:
+    """Return half of the sum (pairs of stages, width, width) of curvature * x x' over the positions of a piece, see
+    `whole_moments`."""
+    found, scratch = np.zeros(half_shape(shape)), np.empty((shape[1], shape[1]))
+    local, base, terms = some
+    index, count, row, phase, *_ = local.arrays
+    phase = phase[base:base + terms.shape[1]]
+    order = np.argsort(phase, kind="stable")
+    order = order[terms[1][order] != 0]
+    ends = np.searchsorted(phase[order], np.arange(model.codes + 1))
+    for f in np.flatnonzero(np.diff(ends)):
+        part = np.zeros((shape[1], shape[1]))
+        kernels.gram(index, count, row, order[ends[f]:ends[f + 1]], base, terms, model.data.columns, part)
+        for pair, (a, b) in enumerate(_pairs(shape)):
+            if share := model.shares[a, f] * model.shares[b, f]:
+                found[pair] += np.multiply(part, share, out=scratch)
+    return found
+
+
+def whole_moments(sums: np.ndarray, shape: tuple[int, int]) -> np.ndarray:
+    """Return the symmetric matrix (d, d) from sums of its halves."""
+    stages, width = shape
     matrix = np.empty((stages, width, stages, width))
-    for (a, b), half in zip(pairs, sums, strict=True):
+    for (a, b), half in zip(_pairs(shape), sums, strict=True):
         matrix[a, :, b, :] = matrix[b, :, a, :] = half + half.T - np.diag(np.diag(half))
     return matrix.reshape(stages * width, stages * width)
+
+
+def _pairs(shape: tuple[int, int]) -> list[tuple[int, int]]:
+    return [(a, b) for a in range(shape[0]) for b in range(a, shape[0])]

@@ -1,0 +1,141 @@
+"""What runs on a worker: a task of a job, with the state that its thread keeps from task to task. Dask calls these functions."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from tuner.cluster.program import fingerprint, program
+from tuner.parallel import JobState
+
+KEPT = 4  # states of a thread: jobs that one command has at the same time, and those of clients that ended without a word
+ABORT_SECONDS = 0.05  # between two calls of `abort`: a search may begin after the first
+END_SECONDS = 15.0
+SETTLED_SECONDS = 1.0  # a worker that dies before its nanny has noted its start is never started again by Dask
+
+
+class OtherProgram(Exception):
+    """The program of a worker is not the client's: the address of the worker, and its program."""
+
+    def __init__(self, address: str, program: dict[str, str]) -> None:
+        super().__init__(address, program)
+        self.address, self.program = address, program
+
+
+@dataclass(frozen=True)
+class Call:
+    """Tasks for a worker: the key of their job, its functions (see `tuner.parallel.Job`), a hash of the client's program, and
+    each task with the places of what it shares."""
+
+    job: str
+    make: Callable[..., JobState]
+    work: Callable[..., Any]
+    fingerprint: str
+    tasks: tuple[tuple[Any, tuple[int, ...]], ...] = ()
+
+
+class Done(NamedTuple):
+    """The results of the tasks of a call, and the seconds that they took."""
+
+    results: list[Any]
+    seconds: float
+
+
+@dataclass
+class _Kept:
+    state: JobState
+    stop: threading.Event
+    busy: bool = False
+
+
+_states: dict[tuple[int, str], _Kept] = {}  # by thread and job; the latest last
+_ended: dict[str, None] = {}  # keys of the jobs that were ended last
+_changing = threading.Lock()
+_settled = threading.Event()
+
+
+def perform(call: Call, spec: Any, *shared: Any) -> Done:
+    """Return the results of some tasks; None for those whose job was ended meanwhile."""
+    _require_program(call)
+    begun, kept = time.perf_counter(), _kept(call, spec)
+    if kept is None:
+        return Done([None] * len(call.tasks), 0.0)
+    kept.busy = True
+    try:
+        found = [None if kept.stop.is_set() else call.work(kept.state, task, *(shared[place] for place in places))
+                 for task, places in call.tasks]
+        return Done(found, time.perf_counter() - begun)
+    finally:
+        kept.busy = False
+
+
+def prepare(call: Call, spec: Any) -> None:
+    """Make the state of a job ready; InputError for what would make every task fail."""
+    _require_program(call)
+    kept = _kept(call, spec)
+    if kept is not None:
+        kept.state.ready()
+
+
+def hold(value: Any) -> Any:
+    """Return the value: as the result of a task it is kept by the workers that need it, and computed again if they die."""
+    return value
+
+
+def end_job(job: str) -> None:
+    """Stop the tasks of a job that are under way on this worker, and release its states."""
+    with _changing:
+        _ended[job] = None
+        for old in list(_ended)[:-64]:
+            del _ended[old]
+        found = [_states.pop(key) for key in [key for key in _states if key[1] == job]]
+    for kept in found:
+        kept.stop.set()
+    if found:  # not here: this is the thread that speaks with the scheduler
+        threading.Thread(target=_release, args=(found,), daemon=True).start()
+
+
+def _require_program(call: Call) -> None:
+    if not _settled.is_set():  # the first call of this process
+        time.sleep(SETTLED_SECONDS)
+        _settled.set()
+    if call.fingerprint != fingerprint():
+        from distributed import get_worker
+
+        raise OtherProgram(get_worker().address, program())
+
+
+def _kept(call: Call, spec: Any) -> _Kept | None:
+    """Return this thread's state of a job, made when it is first needed; None for a job that was ended."""
+    key = (threading.get_ident(), call.job)
+    with _changing:
+        if call.job in _ended:
+            return None
+        if key in _states:
+            return _states[key]
+        own = [other for other in _states if other[0] == key[0]]
+        old = [_states.pop(other) for other in own[:max(0, len(own) - KEPT + 1)]]
+    _release(old)
+    stop = threading.Event()
+    kept = _Kept(call.make(spec, stop.is_set), stop)
+    with _changing:
+        if call.job in _ended:
+            stop.set()
+            kept.state.close()
+            return None
+        _states[key] = kept
+    return kept
+
+
+def _release(states: list[_Kept]) -> None:
+    """Abort the tasks under way with these states, and close them."""
+    deadline = time.monotonic() + END_SECONDS
+    for kept in states:
+        kept.stop.set()
+        while kept.busy and time.monotonic() < deadline:
+            kept.state.abort()
+            time.sleep(ABORT_SECONDS)
+        kept.state.close()
