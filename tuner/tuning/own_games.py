@@ -62,7 +62,7 @@ def learn_from_own_games(begun: Start, start: str, sources: Sequence[str], folde
         moved = value_change(fitted.result, begun.parameters)
         display.note(f"round {number}: values of positions moved by {moved:.3f} on average; {_change_text(_change(fitted))}")
         matches.append(played(begun.parameters, fitted.result.parameters, options.own_games, options.seed + number, options.terms,
-                              options.workers, command, display))
+                              executor, command, display))
         rival = start if number == 1 else f"the weights of round {number - 1}"
         display.note(f"round {number}: the learned weights score {matches[-1]} against {rival}")
         if kept is not None and not matches[-1].better:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from tuner.io.progress import Display
 from tuner.match.match import Ways, new_match
 from tuner.match.settings import DEFAULT_DEPTH, DEFAULT_RANDOM_PLIES, settings_of
+from tuner.parallel import Executor
 from tuner.parameters.parameters import Parameters
 from tuner.parameters.writer import write_parameters
 
@@ -35,9 +36,9 @@ class Verdict(NamedTuple):
         return f"{100 * self.score:.1f} % of {self.games:,} games at depth {DEFAULT_DEPTH}{elo}"
 
 
-def played(before: Parameters, after: Parameters, own_games: int, seed: int, terms: Sequence[str | Path], workers: int,
-           command: str, display: Display) -> Verdict:
-    """Play the learned weights `after` against those `before`. KeyboardInterrupt if the match is interrupted."""
+def played(before: Parameters, after: Parameters, own_games: int, seed: int, terms: Sequence[str | Path],
+           executor: Executor, command: str, display: Display) -> Verdict:
+    """Play the learned weights `after` against those `before`, on the executor. KeyboardInterrupt if the match is interrupted."""
     games = min(max(own_games // PART // 2 * 2, FEWEST), MOST)
     limits = {"depth": DEFAULT_DEPTH}
     with tempfile.TemporaryDirectory(prefix="evaltune-") as folder:
@@ -46,7 +47,7 @@ def played(before: Parameters, after: Parameters, own_games: int, seed: int, ter
             write_parameters(Path(path), parameters)
         settings = settings_of(*players, games=games, controls=(limits, dict(limits)), seed=seed, terms=tuple(map(str, terms)),
                                random_plies=DEFAULT_RANDOM_PLIES)
-        found = new_match(settings, None, Ways(workers), command, display)
+        found = new_match(settings, None, Ways(executor), command, display)
     if found.interrupted:
         raise KeyboardInterrupt
     return Verdict(games, found.plain["score"], found.plain["elo"]["value"], found.plain["elo"]["error"])

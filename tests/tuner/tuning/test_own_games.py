@@ -11,6 +11,7 @@ from games.record import ReadOptions
 from games.streams import InputError
 from tuner.engine.loading import load_engine
 from tuner.io.progress import Display
+from tuner.parallel import OnThreads
 from tuner.tuning import own_games
 from tuner.tuning.fitted import FAR, Fitted
 from tuner.tuning.options import TuneOptions
@@ -62,7 +63,7 @@ def rounds(monkeypatch, tmp_path):
         monkeypatch.setattr(own_games, "played", match)
         monkeypatch.setattr(own_games, "value_change", lambda result, before: left.pop(0)[1])
         given = TuneOptions(own_games=100, own_rounds=most, **options)
-        found = learn_from_own_games(begun, "material", list(sources), tmp_path, given, "tuner tune", learn, notes)
+        found = learn_from_own_games(begun, "material", list(sources), tmp_path, given, "tuner tune", learn, OnThreads(1), notes)
         assert len(set(matches)) == len(matches) == len(played) == len(found.matches)  # one after each round, other openings
         return found, played, learned, notes.lines
 
