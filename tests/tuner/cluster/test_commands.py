@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import io
 import json
-import os
 import re
-import subprocess
-import sys
+import threading
+import time
 from pathlib import Path
 
 import numpy as np
@@ -15,8 +14,7 @@ import pytest
 import zstandard
 
 from tests.commands.support import done, tictactoe_file, tuner
-from tests.games.support import REPOSITORY
-from tests.tuner.cluster.support import PATIENCE, Killer
+from tests.tuner.cluster.support import Killer
 from tuner.engine.loading import SAMPLES
 
 TIMES = re.compile(rb'\d+\.\d{3}s|\[Date .*\]|"at":\d+,?|"bytes":\[[\d,]*\],?|"crc":\d+|"cpu_seconds":[\d.e-]+')
@@ -112,29 +110,27 @@ def test_one_worker_of_this_machine_gives_the_same_files_too(tmp_path_factory):
     assert matched(tmp_path_factory.mktemp("one"), "--cluster", "local:1") == matched(tmp_path_factory.mktemp("alone"))
 
 
-def test_a_match_goes_on_without_the_scheduler(tmp_path):
-    pytest.importorskip("distributed")
-    begun = ("match", "classic", "material", "--games", 40, "--depth", 2, "--plies", 60, "--run", tmp_path / "run")
-    code = ("import sys, os, signal, threading, time; import tuner.cluster.cluster as c; c.RECONNECT_SECONDS = 0.5\n"
-            "import distributed; from pathlib import Path\n"
-            "if __name__ == '__main__':\n"
-            "    s = distributed.LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address='127.0.0.1:0')\n"
-            "    def end():\n"
-            "        while not (h := Path(sys.argv[1]) / 'history.jsonl').exists() or h.read_bytes().count(b'\\n') < 3: "
-            "time.sleep(0.01)\n"
-            "        s.close()\n"
-            "    threading.Thread(target=end).start()\n"
-            "    from tuner.cli import main\n"
-            "    sys.exit(main([*sys.argv[2:], '--cluster', s.scheduler_address]))\n")
-    (tmp_path / "lost.py").write_text(code)
-    ran = subprocess.run([sys.executable, tmp_path / "lost.py", tmp_path / "run", *map(str, begun)], cwd=REPOSITORY, text=True,
-                         capture_output=True, timeout=2 * PATIENCE, env={**os.environ, "PYTHONPATH": str(REPOSITORY)})
-    assert ran.returncode == 2, ran.stderr
-    assert "the scheduler was lost and did not answer within" in ran.stderr.splitlines()[-1], ran.stderr
-    before = (tmp_path / "run/history.jsonl").read_bytes().count(b"\n")
-    assert 3 <= before < 20
-    assert "20 pairs" in done("match", "--resume", tmp_path / "run").err or json.loads(
-        done("match", "--resume", tmp_path / "run", "--json").out)["games"] == 40
+def test_a_match_goes_on_without_the_scheduler(tmp_path, monkeypatch):
+    distributed = pytest.importorskip("distributed")
+    from tuner.cluster import cluster as cluster_module
+
+    monkeypatch.setattr(cluster_module, "RECONNECT_SECONDS", 0.5)
+    scheduler = distributed.LocalCluster(n_workers=1, threads_per_worker=1, processes=False, protocol="tcp://",
+                                         dashboard_address="127.0.0.1:0")
+    pairs = tmp_path / "run/history.jsonl"
+
+    def lose() -> None:
+        while not pairs.exists() or pairs.read_bytes().count(b"\n") < 3:
+            time.sleep(0.01)
+        scheduler.close()
+
+    with scheduler:
+        threading.Thread(target=lose, daemon=True).start()
+        ran = tuner("match", "classic", "material", "--games", 400, "--depth", 2, "--plies", 60, "--run", tmp_path / "run",
+                    "--cluster", scheduler.scheduler_address)
+    assert ran.status == 2 and "the scheduler was lost and did not answer within" in ran.err.splitlines()[-1], ran.err
+    assert 3 <= pairs.read_bytes().count(b"\n") < 200
+    assert json.loads(done("match", "--resume", tmp_path / "run", "--json").out)["games"] == 400
 
 
 @pytest.mark.parametrize(("arguments", "said"), [
