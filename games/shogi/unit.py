@@ -1,0 +1,13 @@
+"""The compile unit of shogi: an edit to any of its sources recompiles it."""
+
+from __future__ import annotations
+
+from games import jit
+
+SOURCES = [
+    *jit.modules("games", "bits hashset"),
+    *jit.modules("games.shogi", "attacks movegen moves perft position sfen squares unit"),
+]
+CORE = jit.Unit("shogi", lambda: SOURCES)
+inner = CORE.inner
+entry = CORE.entry
