@@ -38,6 +38,7 @@ from games.shogi.squares import EMPTY, SQUARES, Squares, high_word, low_word, lo
 from games.shogi.unit import inner
 
 WORDS = 15
+HANDS, STATE, KEY = 12, 13, 14  # words after those of the sets
 SIDE, CHECK = np.uint64(1), np.uint64(2)
 NUMBER_SHIFT, NUMBER_MASK = np.uint64(16), np.uint64(0xFFFF)
 FIELD = np.uint64(0xF)
