@@ -6,7 +6,7 @@ from games import jit
 
 SOURCES = [
     *jit.modules("games", "bits hashset"),
-    *jit.modules("games.shogi", "attacks declaration movegen moves perft position sfen squares unit"),
+    *jit.modules("games.shogi", "attacks declaration movegen moves packed perft position sfen squares unit"),
 ]
 CORE = jit.Unit("shogi", lambda: SOURCES)
 inner = CORE.inner
