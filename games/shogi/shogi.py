@@ -13,6 +13,7 @@ from games.shogi.movegen import moves_of, play
 from games.shogi.openings import openings
 from games.shogi.position import STATE, WORDS
 from games.shogi.reading import read
+from games.shogi.search import searcher
 
 START = sfen.position("startpos")
 
@@ -52,4 +53,4 @@ GAME = Game(
     position=sfen.position, text=sfen.text, draw=draw, move_text=notation.move_text, move_name=notation.move_name,
     move_named=notation.move_named, plies=plies, read=read, suffixes=tuple(content.SUFFIXES), holds_games=content.holds_games,
     of_games=lambda name: content.by_name(str(name)) not in content.PACKED,
-    contest=Contest(second_to_move, reason=reason, text=game_text, openings=openings))
+    searcher=searcher, contest=Contest(second_to_move, reason=reason, text=game_text, openings=openings))

@@ -184,7 +184,9 @@ def _turn(builder, values):
     """Reverse the 128 bits as a vector of bytes, which takes a few instructions, and drop the 47 that are no squares."""
     lanes = ir.VectorType(ir.IntType(8), 16)
     vector = builder.bitcast(values[0], lanes)
-    bits = builder.call(builder.module.declare_intrinsic("llvm.bitreverse", [lanes]), [vector])
+    name = "llvm.bitreverse.v16i8"
+    reverse = builder.module.globals.get(name) or ir.Function(builder.module, ir.FunctionType(lanes, [lanes]), name)
+    bits = builder.call(reverse, [vector])
     order = ir.Constant(ir.VectorType(ir.IntType(32), 16), [ir.Constant(ir.IntType(32), 15 - i) for i in range(16)])
     turned = builder.shuffle_vector(bits, ir.Constant(lanes, ir.Undefined), order)
     return builder.lshr(builder.bitcast(turned, _WIDE), _WIDE(128 - SQUARES))
