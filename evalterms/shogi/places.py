@@ -1,4 +1,4 @@
-"""Squares as places of tables, whose rows are written in parameter files as a board is drawn: rank a first, file 9 on the left."""
+"""Squares as places of tables, whose rows in parameter files are those of a board: rank a first, file 9 left."""
 
 from __future__ import annotations
 

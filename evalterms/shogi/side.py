@@ -54,9 +54,10 @@ def side_to_view(p, white):
     hand = p.hands >> HAND_SHIFT if white else p.hands & HAND_MASK
     plain, not_c = men & ~d, ~c
     return Side(
-        a & ~b & not_c & plain, b & ~a & not_c & plain, a & b & not_c & plain, c & ~(a | b) & plain, a & b & c, a & ~b & c & plain,
-        b & ~a & c & plain, d & ~(a | b | c), a & ~b & not_c & d, b & ~a & not_c & d, a & b & not_c & d, c & ~(a | b) & d,
-        a & ~b & c & d, b & ~a & c & d, men, hand, ONE if white_to_move(p) == white else NOTHING)
+        a & ~b & not_c & plain, b & ~a & not_c & plain, a & b & not_c & plain, c & ~(a | b) & plain,  # to silvers
+        a & b & c, a & ~b & c & plain, b & ~a & c & plain, d & ~(a | b | c),  # golds, bishops, rooks, king
+        a & ~b & not_c & d, b & ~a & not_c & d, a & b & not_c & d, c & ~(a | b) & d, a & ~b & c & d, b & ~a & c & d,  # promoted
+        men, hand, ONE if white_to_move(p) == white else NOTHING)
 
 
 @inner(side_type(side_type), forceinline=True)

@@ -48,7 +48,8 @@ def make_alphabeta(rules: Rules, quiescence: Quiescence) -> Callable:
                                                          rules.clock_limit)
     mvv_lva, see_not_negative, history_index = rules.mvv_lva, rules.see_not_negative, rules.history_index
     null_move_allowed, make_null = rules.null_move_allowed, rules.make_null
-    mark, repeated, may_recur, path_dependent, won = (rules.mark, rules.repeated, rules.may_recur, rules.path_dependent, rules.won)
+    mark, repeated, may_recur = rules.mark, rules.repeated, rules.may_recur
+    path_dependent, won = rules.path_dependent, rules.won
     assert rules.max_moves <= PLACES
     no_aims, aims_of, gives_check = rules.no_aims, rules.aims, rules.gives_check
     context_type, evaluate, update_pv = quiescence[:3]

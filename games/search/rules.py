@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 
 from games.jit import Unit
 
-
 SHORTEST_CYCLE = 4  # plies after which a position can recur at the earliest
 
 

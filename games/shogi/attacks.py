@@ -60,7 +60,8 @@ def _step_sets() -> list[int]:
 
 def _line_sets() -> list[int]:
     """Return, by square and line, the squares of the line below it and above it."""
-    return [sum(1 << target for target in _reach(square, step, 8)) for square in range(SQUARES) for line in LINES for step in line]
+    return [sum(1 << target for target in _reach(square, step, 8))
+            for square in range(SQUARES) for line in LINES for step in line]
 
 
 def _pairs_of_squares() -> tuple[list[int], list[int]]:

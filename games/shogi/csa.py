@@ -8,7 +8,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from games.shogi.attacks import KING, PROMOTED
-from games.shogi.gamefile import NOWHERE, Fault, ParsedGame, shown
+from games.shogi.gamefile import Fault, ParsedGame, shown
+from games.shogi.moves import NOWHERE
 from games.shogi.position import MOST, STATE
 from games.shogi.sfen import START_TEXT, board_of, hand_of, position, words_of
 from games.shogi.squares import RANKS
@@ -73,7 +74,8 @@ class _Start:
                 left[kind & 7 if kind > PROMOTED else kind] -= 1
             for (_, kind), held in self.hands.items():
                 left[kind] -= held
-            self.hands |= {(owner, kind): self.hands.get((owner, kind), 0) + left[kind] for kind in range(1, KING) if left[kind] > 0}
+            for kind in range(1, KING):
+                self.hands[owner, kind] = self.hands.get((owner, kind), 0) + max(left[kind], 0)
             return
         for place, name in self._men(text[2:], text, number):
             kind = MEN.index(name)

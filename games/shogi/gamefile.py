@@ -8,7 +8,7 @@ import numpy as np
 
 from games.shogi.endings import ending
 from games.shogi.movegen import MAX_MOVES, legal_moves, play
-from games.shogi.moves import NOWHERE, PROMOTION, SOURCE_SHIFT
+from games.shogi.moves import PROMOTION, SOURCE_SHIFT
 from games.shogi.position import STATE
 
 LONGEST = 4096  # plies of a game

@@ -8,28 +8,30 @@ from collections.abc import Sequence
 import numpy as np
 
 from games.shogi.attacks import KING
-from games.shogi.gamefile import NOWHERE, Fault, ParsedGame, shown
+from games.shogi.gamefile import Fault, ParsedGame, shown
+from games.shogi.moves import NOWHERE
 from games.shogi.sfen import START_TEXT, board_of, position, words_of
 from games.shogi.squares import RANKS
 
 MEN = {"歩": 1, "香": 2, "桂": 3, "銀": 4, "角": 5, "飛": 6, "金": 7, "玉": 8, "王": 8, "と": 9, "成香": 10, "杏": 10, "成桂": 11,
        "圭": 11, "成銀": 12, "全": 12, "馬": 13, "竜": 14, "龍": 14}
 _NAME = "成香|成桂|成銀|" + "|".join(name for name in MEN if len(name) == 1)
-_DIGITS = {**{digit: i for i, digit in enumerate("123456789", 1)}, **{digit: i for i, digit in enumerate("１２３４５６７８９", 1)},
-           **{digit: i for i, digit in enumerate("一二三四五六七八九", 1)}}
+_DIGITS = {digit: i for digits in ("123456789", "１２３４５６７８９", "一二三四五六七八九") for i, digit in enumerate(digits, 1)}
 _DIGIT = f"[{''.join(_DIGITS)}]"
-_MOVE = re.compile(rf"({_DIGIT})({_DIGIT})({_NAME})(不成|成|打)?(?:\(([1-9])([1-9])\))?|同[ 　]*({_NAME})(不成|成)?\(([1-9])([1-9])\)")
+_MOVE = re.compile(rf"({_DIGIT})({_DIGIT})({_NAME})(不成|成|打)?(?:\(([1-9])([1-9])\))?|"
+                   rf"同[ 　]*({_NAME})(不成|成)?\(([1-9])([1-9])\)")
 _LINE = re.compile(r"[ 　]*([0-9]{1,5})[ 　]+(\S.*?)(?:[ 　]*\([ 0-9]*:[ 0-9:./]*\))?[ 　]*\+?$", re.ASCII)
 # results for the side to move; None: undecided
-ENDS = {"投了": -1, "詰み": -1, "切れ負け": -1, "反則負け": -1, "反則勝ち": 1, "入玉勝ち": 1, "勝ち宣言": 1, "入玉宣言": 1, "千日手": 0, "持将棋": 0,
-        "引き分け": 0, "中断": None, "不詰": None}
+ENDS = {"投了": -1, "詰み": -1, "切れ負け": -1, "反則負け": -1, "反則勝ち": 1, "入玉勝ち": 1, "勝ち宣言": 1, "入玉宣言": 1,
+        "千日手": 0, "持将棋": 0, "引き分け": 0, "中断": None, "不詰": None}
 # what the stronger player leaves out: squares by file and rank, from White's men
-HANDICAPS = {"平手": (), "香落ち": (11,), "右香落ち": (91,), "角落ち": (22,), "飛車落ち": (82,), "飛香落ち": (82, 11), "二枚落ち": (82, 22),
-             "三枚落ち": (82, 22, 11), "四枚落ち": (82, 22, 11, 91), "五枚落ち": (82, 22, 11, 91, 81),
+HANDICAPS = {"平手": (), "香落ち": (11,), "右香落ち": (91,), "角落ち": (22,), "飛車落ち": (82,), "飛香落ち": (82, 11),
+             "二枚落ち": (82, 22), "三枚落ち": (82, 22, 11), "四枚落ち": (82, 22, 11, 91), "五枚落ち": (82, 22, 11, 91, 81),
              "左五枚落ち": (82, 22, 11, 91, 21), "六枚落ち": (82, 22, 11, 91, 21, 81),
              "八枚落ち": (82, 22, 11, 91, 21, 81, 31, 71), "十枚落ち": (82, 22, 11, 91, 21, 81, 31, 71, 41, 61)}
 _HEADER = re.compile("[^：|]{1,40}：")
-_SUMMARY = re.compile("まで([0-9]{1,5})手で(?:(先手|下手|後手|上手)の(勝ち|反則勝ち|反則負け|入玉勝ち)|(千日手|持将棋|引き分け|中断))")
+_SUMMARY = re.compile("まで([0-9]{1,5})手で"
+                      "(?:(先手|下手|後手|上手)の(勝ち|反則勝ち|反則負け|入玉勝ち)|(千日手|持将棋|引き分け|中断))")
 
 
 def begins(line: str) -> bool:

@@ -30,8 +30,8 @@ from games.shogi.position import (
     full_key,
     hand_unit,
     held,
-    king_is_attacked,
     kinds_of,
+    king_is_attacked,
     position_type,
     store,
     words_type,
@@ -168,8 +168,8 @@ def _unpack(records, i, apery, words):
             hands += hand_unit(owner, kind)
     if at > BITS:
         return BAD_CODE
-    return _finish(Position(blacks, whites, bit0, bit1, bit2, bit3, hands, np.uint64(white) | ONE << NUMBER_SHIFT, NOTHING), white,
-                   words)
+    state = np.uint64(white) | ONE << NUMBER_SHIFT
+    return _finish(Position(blacks, whites, bit0, bit1, bit2, bit3, hands, state, NOTHING), white, words)
 
 
 @entry(types.void(records_type, types.boolean, positions_type, faults_type))

@@ -24,8 +24,8 @@ from games.shogi.attacks import (
     DRAGON,
     GOLD,
     HORSE,
-    KING,
     KINDS,
+    KING,
     KNIGHT,
     PAWN,
     SILVER,
@@ -79,6 +79,10 @@ class Kinds(NamedTuple):
     kings: Squares
 
 
+# the initial position; a constant, so that a start compiles nothing
+START = np.array([
+    5775888555369005376, 82144, 9313620295532416517, 1283, 10459790772991594052, 17634, 9232414454975759105, 65921,
+    4638742835125093376, 65, 17660905521152, 0, 0, 65536, 9027346772494927238], np.uint64)
 _ZERO = np.uint64(0)
 position_type = numba.typeof(Position(EMPTY, EMPTY, EMPTY, EMPTY, EMPTY, EMPTY, _ZERO, _ZERO, _ZERO))
 kinds_type = numba.typeof(Kinds(*[EMPTY] * 10))

@@ -107,8 +107,8 @@ def _read_packed(source: str, form: str, options: ReadOptions, report: ReadRepor
     while chunk := left + beginning(stream, RECORDS * dtype.itemsize):
         size = len(chunk) - len(chunk) % dtype.itemsize
         if not size:
-            raise InputError(f"{source}: record {number + 1} has {len(chunk)} bytes, expected {dtype.itemsize} of a {form}; the file "
-                             "is cut off or has another format")
+            raise InputError(f"{source}: record {number + 1} has {len(chunk)} bytes, expected {dtype.itemsize} of a {form}; the "
+                             "file is cut off or has another format")
         left = chunk[size:]
         rows = np.frombuffer(chunk[:size], dtype)
         yield from _packed_batch(source, rows, number, form, options, report, note)

@@ -11,11 +11,9 @@ from games.shogi.endings import result
 from games.shogi.gametext import game_text, reason
 from games.shogi.movegen import moves_of, play
 from games.shogi.openings import openings
-from games.shogi.position import STATE, WORDS
+from games.shogi.position import START, STATE, WORDS
 from games.shogi.reading import read
 from games.shogi.search import searcher
-
-START = sfen.position("startpos")
 
 
 def after(words: np.ndarray, move: int, random: np.random.Generator | None = None) -> np.ndarray:

@@ -113,6 +113,7 @@ for _plain, _inplace, _build in ((operator.lshift, operator.ilshift, lambda b, x
     _define(_inplace, 2, squares_type, _build, shift=True)
 _define(operator.invert, 1, squares_type, lambda b, x: b.not_(x))
 _define(bool, 1, types.boolean, lambda b, x: b.icmp_unsigned("!=", x, _WIDE(0)))
+_define(operator.not_, 1, types.boolean, lambda b, x: b.icmp_unsigned("==", x, _WIDE(0)))
 _define(operator.eq, 2, types.boolean, lambda b, x, y: b.icmp_unsigned("==", x, y))
 _define(operator.ne, 2, types.boolean, lambda b, x, y: b.icmp_unsigned("!=", x, y))
 

@@ -6,9 +6,9 @@ import pytest
 
 pytest.importorskip("cshogi")
 
-from games.shogi import endings, perft, sfen  # noqa: E402
-from tests.games.shogi import against_cshogi  # noqa: E402
-from tests.games.shogi.test_rules import PERFT, SPARSE  # noqa: E402
+from games.shogi import endings, perft, sfen
+from tests.games.shogi import against_cshogi
+from tests.games.shogi.test_rules import PERFT, SPARSE
 
 
 @pytest.mark.parametrize("text", PERFT)

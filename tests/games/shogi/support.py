@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 import functools
+from pathlib import Path
 
 from evalterms.compose import compose
 from evalterms.shogi import TERMS
+from games.jit import Unit
 from games.search.searcher import Searcher
 from games.shogi.shogi import GAME
+from games.shogi.unit import CORE
 from tuner.engine.engine import Engine
 from tuner.io.files import BUNDLED
 from tuner.parameters.layout import layout_of
 from tuner.parameters.parameters import Parameters
 from tuner.parameters.reader import read_parameters
 from tuner.parameters.yaml_tree import read_tree
+
+
+def unit_of(test_file: str) -> Unit:
+    """A compile unit for wrappers in one test file; an edit to the core compiles them anew."""
+    return Unit("tests", lambda: [Path(test_file)], salt=CORE.name)
 
 
 @functools.cache

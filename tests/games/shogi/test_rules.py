@@ -7,7 +7,7 @@ import pytest
 
 cshogi = pytest.importorskip("cshogi")
 
-from games.shogi import declaration, endings, movegen, notation, perft, sfen  # noqa: E402
+from games.shogi import declaration, endings, movegen, notation, perft, position, sfen  # noqa: E402
 from tests.games.shogi import against_cshogi  # noqa: E402
 
 PERFT = {
@@ -106,6 +106,10 @@ def test_pawn_drops_that_mate_are_illegal_and_those_that_do_not_are_legal():
     ("kk7/9/9/9/9/9/9/9/K8 b - 1", "White has 2 kings"),
     ("k8/R8/9/9/9/9/9/9/K8 b - 1", "the side that is not to move is in check")])
 def test_what_is_no_position_is_refused_in_one_line(text, fault):
-    with pytest.raises(ValueError) as problem:  # noqa: PT011 - its text is compared
+    with pytest.raises(ValueError) as problem:
         sfen.position(text)
     assert str(problem.value) == fault
+
+
+def test_the_constant_start_is_the_parsed_one():
+    assert np.array_equal(position.START, sfen.position("startpos"))
