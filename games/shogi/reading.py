@@ -150,7 +150,7 @@ def _packed_batch(source: str, rows: np.ndarray, before: int, form: str, options
 def unpacked(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the positions (n, 15) of packed records and their faults (n,); the moves of PackedSfenValue are numbered."""
     positions, faults = np.zeros((len(rows), WORDS), np.uint64), np.zeros(len(rows), np.int64)
-    packed.unpack_all(np.ascontiguousarray(rows["position"]), rows.dtype == packed.HCPE_DTYPE, positions, faults)
+    packed.unpack_all(np.array(rows["position"]), rows.dtype == packed.HCPE_DTYPE, positions, faults)
     if "ply" in rows.dtype.names:
         positions[:, STATE] &= np.uint64(0xFFFF)
         positions[:, STATE] |= rows["ply"].astype(np.uint64) << np.uint64(16)

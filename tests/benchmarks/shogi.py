@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
 
 pytest.importorskip("cshogi")
 
 from games.shogi import endings, perft, sfen
-from tests.games.shogi import against_cshogi
+from tests.games.shogi import against_cshogi, files
 from tests.games.shogi.test_rules import PERFT, SPARSE
 
 
@@ -23,3 +25,16 @@ def test_a_million_random_positions_have_the_legal_moves_that_cshogi_gives():
 def test_ten_thousand_games_end_as_cshogi_says():
     ends = against_cshogi.end_games(SPARSE, 10_000, seed=4)
     assert min(ends[end] for end in (endings.MATE, endings.REPETITION, endings.PERPETUAL_CHECK)) > 100
+
+
+def test_two_thousand_csa_and_five_hundred_kif_games_are_read_as_cshogi_reads_them(tmp_path):
+    rng = random.Random(7)
+    for _ in range(100):
+        files.compare_csa(tmp_path / "games.csa", rng, 20)
+    for _ in range(500):
+        files.compare_kif(tmp_path / "game.kif", rng)
+
+
+def test_twenty_thousand_damaged_files_are_read_or_refused_in_one_line(tmp_path):
+    accepted, refused = files.trials(tmp_path, 20_000, seed=8)
+    assert min(accepted, refused) > 10_000
