@@ -10,7 +10,7 @@ from numba.core import types
 
 from games.bits import EMPTY as NOTHING
 from games.bits import ONE
-from games.shogi.movegen import attacked_by
+from games.shogi.node import attacked_by
 from games.shogi.position import Kinds, position_type, white_to_move
 from games.shogi.squares import EMPTY, Squares, squares_type, turned
 from games.shogi.unit import inner
@@ -41,7 +41,8 @@ class Side(NamedTuple):
     to_move: np.uint64
 
 
-side_type = numba.typeof(Side(*[EMPTY] * 15, NOTHING, NOTHING))
+side_type = numba.typeof(Side(EMPTY, EMPTY, EMPTY, EMPTY, EMPTY, EMPTY, EMPTY, EMPTY, EMPTY, EMPTY, EMPTY, EMPTY, EMPTY, EMPTY,
+                              EMPTY, NOTHING, NOTHING))
 
 
 @inner(side_type(position_type, types.boolean), forceinline=True)

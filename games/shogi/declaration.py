@@ -6,7 +6,7 @@ import numpy as np
 from numba.core import types
 
 from games.shogi.attacks import BISHOP, PAWN, ROOK
-from games.shogi.movegen import ZONE_OF_BLACK, ZONE_OF_WHITE
+from games.shogi.node import ZONE_OF_BLACK, ZONE_OF_WHITE
 from games.shogi.position import HELD, held, in_check, kinds_of, load, position_type, white_to_move, words_type
 from games.shogi.squares import count
 from games.shogi.unit import entry, inner

@@ -20,8 +20,9 @@ from games import jit
 from games.bits import EMPTY as NOTHING
 from games.bits import ONE
 from games.shogi.attacks import BISHOP, GOLD, KNIGHT, LANCE, PAWN, ROOK, SILVER, whole_files
-from games.shogi.movegen import LAST_OF_BLACK, LAST_OF_WHITE, LAST_TWO_OF_BLACK, LAST_TWO_OF_WHITE, moves_of
+from games.shogi.movegen import moves_of
 from games.shogi.moves import NOWHERE
+from games.shogi.node import LAST_OF_BLACK, LAST_OF_WHITE, LAST_TWO_OF_BLACK, LAST_TWO_OF_WHITE
 from games.shogi.position import (
     CHECK,
     MOST,

@@ -20,8 +20,9 @@ from games.shogi.attacks import (
     rook_attacks,
     steps_from,
 )
-from games.shogi.movegen import MAX_MOVES, allowed_to, attacked_by, generate, node_of, node_type, pawn_targets
+from games.shogi.movegen import MAX_MOVES, generate
 from games.shogi.moves import make
+from games.shogi.node import allowed_to, attacked_by, node_of, node_type, pawn_targets
 from games.shogi.position import held, kinds_of, load, position_type, words_type
 from games.shogi.squares import BOARD, EMPTY, count, lowest, one, squares_type, without_lowest
 from games.shogi.unit import entry, inner

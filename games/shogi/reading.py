@@ -87,7 +87,7 @@ def _batch(game: ParsedGame, number: int, identity: np.uint64, options: ReadOpti
     report.used += 1
     report.positions += len(plies)
     positions = np.array([game.line[ply] for ply in plies], np.uint64).reshape(-1, WORDS)
-    scores = np.array([game.scores.get(ply, np.nan) for ply in plies], np.float32)
+    scores = np.array([game.scores.get(int(ply), np.nan) for ply in plies], np.float32)
     return PositionBatch(positions, np.full(len(plies), game.result, np.float32), np.zeros(1, np.int64), np.array([identity]),
                          np.array([_hash(game, OPENING_PLIES)]), np.array([number]), scores if game.scores else None)
 
@@ -151,7 +151,7 @@ def unpacked(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the positions (n, 15) of packed records and their faults (n,); the moves of PackedSfenValue are numbered."""
     positions, faults = np.zeros((len(rows), WORDS), np.uint64), np.zeros(len(rows), np.int64)
     packed.unpack_all(np.array(rows["position"]), rows.dtype == packed.HCPE_DTYPE, positions, faults)
-    if "ply" in rows.dtype.names:
+    if rows.dtype == packed.PSV_DTYPE:
         positions[:, STATE] &= np.uint64(0xFFFF)
         positions[:, STATE] |= rows["ply"].astype(np.uint64) << np.uint64(16)
     return positions, faults
