@@ -9,6 +9,7 @@ import numpy as np
 
 from games.record import PositionBatch, ReadOptions, ReadReport
 from games.shogi import content, csa, kif, packed
+from games.shogi.collect import Selector
 from games.shogi.gamefile import Fault, ParsedGame
 from games.shogi.position import KEY, SIDE, STATE, WORDS
 from games.streams import InputError, beginning, pieces
@@ -16,7 +17,6 @@ from games.streams import InputError, beginning, pieces
 OPENING_PLIES = 8  # skipped by default, and hashed as the opening
 RECORDS = 1 << 14  # packed records read at a time
 DECIDED = 30_000  # a score of a packed record beyond this is a forced win
-KINDS = ("auto", "all")
 
 
 def parse(source: str, form: str) -> Iterator[ParsedGame]:
@@ -34,13 +34,12 @@ def parse(source: str, form: str) -> Iterator[ParsedGame]:
 def read(source: str, options: ReadOptions, report: ReadReport, note: Callable[[str], None]) -> Iterator[PositionBatch]:
     """Yield the positions of a file; InputError if it cannot be read, and for the first bad game under `strict`.
 
-    Default: the positions of games from the ninth ply on, and all packed positions.
+    Default: the quiet positions of games from the ninth ply on, and all packed positions.
     """
-    if options.positions not in KINDS:
-        raise InputError(f"shogi has no {options.positions!r} positions yet; choose 'auto' or 'all'")
     form = content.of_file(str(source))
+    selector = Selector(options, "all" if form in content.PACKED else "quiet")
     if form in content.PACKED:
-        yield from _read_packed(str(source), form, options, report, note)
+        yield from _read_packed(str(source), form, selector, options, report, note)
         return
     memory = report.memory.setdefault("shogi", set())
     for number, game in enumerate(parse(str(source), form), 1):
@@ -55,7 +54,7 @@ def read(source: str, options: ReadOptions, report: ReadReport, note: Callable[[
             report.duplicate_games += 1
         else:
             memory.add(identity)
-            yield _batch(game, number, identity, options, report, memory)
+            yield _batch(game, number, identity, selector, options, report, memory)
 
 
 def _skip(source: str, fault: Fault, options: ReadOptions, report: ReadReport, note: Callable[[str], None]) -> None:
@@ -72,21 +71,23 @@ def _hash(game: ParsedGame, plies: int) -> np.uint64:
     return np.frombuffer(blake2b(content, digest_size=8).digest(), np.uint64)[0]
 
 
-def _batch(game: ParsedGame, number: int, identity: np.uint64, options: ReadOptions, report: ReadReport,
+def _batch(game: ParsedGame, number: int, identity: np.uint64, selector: Selector, options: ReadOptions, report: ReadReport,
            memory: set) -> PositionBatch:
     """Return the wanted positions of one game."""
     first = OPENING_PLIES if options.skip_start is None else options.skip_start
     plies = np.arange(first, max(first, len(game.line) - options.skip_end))
+    positions, keep = selector.take(np.array([game.line[ply] for ply in plies], np.uint64).reshape(-1, WORDS))
+    positions, plies = positions[keep], plies[keep]
     if options.per_game and len(plies) > options.per_game:
         draw = np.random.default_rng([int(identity), options.seed])
-        plies = np.sort(draw.choice(plies, options.per_game, replace=False))
+        some = np.sort(draw.choice(len(plies), options.per_game, replace=False))
+        positions, plies = positions[some], plies[some]
     if options.duplicates == "positions":
-        new = np.array([_seen(game.line[ply], memory) for ply in plies], bool)
+        new = np.array([_seen(words, memory) for words in positions], bool)
         report.duplicate_positions += int(np.count_nonzero(~new))
-        plies = plies[new]
+        positions, plies = positions[new], plies[new]
     report.used += 1
     report.positions += len(plies)
-    positions = np.array([game.line[ply] for ply in plies], np.uint64).reshape(-1, WORDS)
     scores = np.array([game.scores.get(int(ply), np.nan) for ply in plies], np.float32)
     return PositionBatch(positions, np.full(len(plies), game.result, np.float32), np.zeros(1, np.int64), np.array([identity]),
                          np.array([_hash(game, OPENING_PLIES)]), np.array([number]), scores if game.scores else None)
@@ -99,7 +100,7 @@ def _seen(words: np.ndarray, memory: set) -> bool:
     return len(memory) > before
 
 
-def _read_packed(source: str, form: str, options: ReadOptions, report: ReadReport,
+def _read_packed(source: str, form: str, selector: Selector, options: ReadOptions, report: ReadReport,
                  note: Callable[[str], None]) -> Iterator[PositionBatch]:
     """Yield packed positions; each is a game of its own. What is left of a record at the end is an error."""
     dtype = packed.PSV_DTYPE if form == content.PSV else packed.HCPE_DTYPE
@@ -111,13 +112,13 @@ def _read_packed(source: str, form: str, options: ReadOptions, report: ReadRepor
                              "file is cut off or has another format")
         left = chunk[size:]
         rows = np.frombuffer(chunk[:size], dtype)
-        yield from _packed_batch(source, rows, number, form, options, report, note)
+        yield from _packed_batch(source, rows, number, form, selector, options, report, note)
         number += len(rows)
         report.bytes += size
 
 
-def _packed_batch(source: str, rows: np.ndarray, before: int, form: str, options: ReadOptions, report: ReadReport,
-                  note: Callable[[str], None]) -> Iterator[PositionBatch]:
+def _packed_batch(source: str, rows: np.ndarray, before: int, form: str, selector: Selector, options: ReadOptions,
+                  report: ReadReport, note: Callable[[str], None]) -> Iterator[PositionBatch]:
     positions, faults = unpacked(rows)
     results, known = outcomes_of(rows, positions, form)
     report.games += len(rows)
@@ -139,6 +140,9 @@ def _packed_batch(source: str, rows: np.ndarray, before: int, form: str, options
         report.duplicate_games += int(np.count_nonzero(keep & ~new))
         keep = new
     chosen = np.flatnonzero(keep)
+    taken, wanted = selector.take(positions[chosen])  # a resolved position keeps the score of the one that it replaces
+    positions[chosen] = taken
+    chosen = chosen[wanted]
     report.used += len(chosen)
     report.positions += len(chosen)
     if len(chosen):

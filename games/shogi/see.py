@@ -9,22 +9,9 @@ import numpy as np
 from numba.core import types
 
 from games import jit
-from games.shogi.attacks import (
-    DRAGON,
-    GOLD,
-    HORSE,
-    KING,
-    KNIGHT,
-    PAWN,
-    PROMOTED,
-    SILVER,
-    bishop_attacks,
-    lance_attacks,
-    rook_attacks,
-    steps_from,
-)
+from games.shogi.attacks import KING, PROMOTED
 from games.shogi.moves import move_captured, move_kind, move_promotes, move_source, move_target
-from games.shogi.position import kind_at, kinds_of, kinds_type, position_type, white_to_move
+from games.shogi.position import attackers, kind_at, kinds_of, position_type, white_to_move
 from games.shogi.squares import lowest, one, squares_type, without_lowest
 from games.shogi.unit import inner
 
@@ -40,15 +27,6 @@ def promotion_gain(move):
     """Return the value that a move adds to its man on the board."""
     kind = move_kind(move)
     return _board_value(kind + PROMOTED) - _board_value(kind) if move_promotes(move) else 0
-
-
-@inner(squares_type(kinds_type, types.int64, types.int64), forceinline=True)
-def _steppers(kinds, square, by_white):
-    back = 1 - by_white
-    return (steps_from(back, PAWN, square) & kinds.pawns | steps_from(back, KNIGHT, square) & kinds.knights
-            | steps_from(back, SILVER, square) & kinds.silvers | steps_from(back, GOLD, square) & kinds.golds
-            | steps_from(back, KING, square) & kinds.kings | steps_from(back, HORSE, square) & kinds.horses
-            | steps_from(back, DRAGON, square) & kinds.dragons)
 
 
 @inner(types.int64(position_type, squares_type))
@@ -83,22 +61,17 @@ def see_reaches(p, move, threshold):
     kinds = kinds_of(p)
     square = move_target(move)
     occupied = (p.black | p.white) & ~one(move_source(move)) | one(square)
-    steps = _steppers(kinds, square, 0) & p.black | _steppers(kinds, square, 1) & p.white
     white = np.int64(0) if white_to_move(p) else np.int64(1)  # the side to recapture
     ours_to_move = False
     while True:
         if (balance >= 0) == ours_to_move:
             return ours_to_move
-        sliders = (bishop_attacks(square, occupied) & kinds.bishops | rook_attacks(square, occupied) & kinds.rooks
-                   | lance_attacks(1, square, occupied) & kinds.lances & p.black
-                   | lance_attacks(0, square, occupied) & kinds.lances & p.white)
-        around = (steps | sliders) & occupied
-        mine = around & (p.white if white else p.black)
+        mine = attackers(kinds, square, occupied, white) & (p.white if white else p.black) & occupied
         if not mine:
             return not ours_to_move
         source = _least_valuable(p, mine)
         kind = kind_at(p, source)
-        if kind == KING and around & (p.black if white else p.white):
+        if kind == KING and attackers(kinds, square, occupied, 1 - white) & (p.black if white else p.white) & occupied:
             return not ours_to_move
         balance += at_stake if ours_to_move else -at_stake
         at_stake = see_value(kind)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,9 +12,12 @@ cshogi = pytest.importorskip("cshogi")
 
 from games.record import ReadOptions, ReadReport  # noqa: E402
 from games.shogi import content, kif, notation, openings, packed, reading, sfen  # noqa: E402
+from games.shogi.collect import Selector  # noqa: E402
 from games.shogi.shogi import GAME  # noqa: E402
 from games.streams import InputError  # noqa: E402
 from tests.games.shogi import files  # noqa: E402
+from tests.games.shogi.plain_search import plain_value  # noqa: E402
+from tests.games.shogi.support import loaded, searcher_of  # noqa: E402
 
 ALL = ReadOptions(positions="all", skip_start=0, duplicates="keep")
 
@@ -178,3 +182,43 @@ def test_damaged_positions_and_moves_are_read_or_refused_in_one_line():
             assert str(problem).isprintable()
         else:
             assert cshogi.Board(found).is_ok()
+
+
+@pytest.mark.parametrize("kind", ["quiet", "auto"])
+def test_quiet_positions_are_those_whose_quiescence_is_their_evaluation(kind, tmp_path):
+    files.write_csa(tmp_path / "games.csa", random.Random(9), 4)
+    engine, parameters = loaded("hand")
+    weights = engine.packed(parameters)
+    options = replace(ALL, skip_start=8), ReadOptions(positions=kind, evaluation=engine.evaluation(weights))
+    everything, chosen = (list(reading.read(str(tmp_path / "games.csa"), each, ReadReport(), pytest.fail)) for each in options)
+    searcher, quiet = searcher_of("hand", playing=False), 0
+    for all_of_game, of_game in zip(everything, chosen, strict=True):
+        expected = [words for words in all_of_game.positions if not int(words[13]) & 2 and is_quiet(searcher, words)]
+        assert np.array_equal(of_game.positions, np.array(expected).reshape(-1, 15))
+        quiet += len(expected)
+    assert quiet > 50
+
+
+def test_the_evaluation_of_a_resolved_position_is_the_value_of_quiescence():
+    engine, parameters = loaded("hand")
+    weights = engine.packed(parameters)
+    positions = np.array([sfen.position(text) for text, _ in files.positions(random.Random(4), 200)])
+    leaves, keep = Selector(ReadOptions(positions="resolve", evaluation=engine.evaluation(weights)), "all").take(positions)
+    searcher = searcher_of("hand", playing=False)
+    for words, value, kept in zip(positions, engine.evaluate(leaves, parameters), keep, strict=True):
+        assert not kept or plain_value(searcher, [words], 0) == (-value if int(words[13]) & 1 else value)
+    assert np.count_nonzero(keep) > 150
+    assert not np.array_equal(leaves, positions)
+
+
+def is_quiet(searcher, words: np.ndarray) -> bool:
+    """Whether no capture or promotion gains: the value of quiescence, by plain minimax of depth 0, is the evaluation."""
+    engine, parameters = loaded("hand")
+    sign = -1 if int(words[13]) & 1 else 1
+    return plain_value(searcher, [words], 0) == sign * engine.evaluate(words[None], parameters)[0]
+
+
+def test_quiet_positions_need_an_evaluation(tmp_path):
+    files.write_csa(tmp_path / "games.csa", random.Random(9), 1)
+    with pytest.raises(ValueError, match="positions='quiet' needs an evaluation"):
+        list(reading.read(str(tmp_path / "games.csa"), ReadOptions(), ReadReport(), pytest.fail))
