@@ -11,6 +11,7 @@ from games.shogi.endings import result
 from games.shogi.gametext import game_text, reason
 from games.shogi.movegen import moves_of, play
 from games.shogi.openings import openings
+from games.shogi.picture import picture
 from games.shogi.players import external
 from games.shogi.position import START, STATE, WORDS
 from games.shogi.reading import read
@@ -52,5 +53,5 @@ GAME = Game(
     position=sfen.position, text=sfen.text, draw=draw, move_text=notation.move_text, move_name=notation.move_name,
     move_named=notation.move_named, plies=plies, read=read, suffixes=tuple(content.SUFFIXES), holds_games=content.holds_games,
     of_games=lambda name: content.by_name(str(name)) not in content.PACKED,
-    searcher=searcher, contest=Contest(second_to_move, reason=reason, text=game_text, openings=openings, external=external,
-                                       protocols=("usi",)))
+    searcher=searcher, picture=picture,
+    contest=Contest(second_to_move, reason=reason, text=game_text, openings=openings, external=external, protocols=("usi",)))
