@@ -60,7 +60,7 @@ HELD_ROOK = hand.parameter("rook")
 
 @hand.counts
 def count_hand(us, them, emit):
-    """Men in hand."""
+    """Men in hand, whose owner may drop them."""
     emit(HELD_PAWN, held(us.hand, 0, 1))
     emit(HELD_LANCE, held(us.hand, 0, 2))
     emit(HELD_KNIGHT, held(us.hand, 0, 3))
@@ -76,5 +76,5 @@ TEMPO = turn.parameter("tempo")
 
 @turn.counts
 def count_turn(us, them, emit):
-    """The side to move."""
+    """Whether we are to move."""
     emit(TEMPO, np.int64(us.to_move))

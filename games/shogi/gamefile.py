@@ -12,6 +12,7 @@ from games.shogi.moves import PROMOTION, SOURCE_SHIFT
 from games.shogi.position import STATE
 
 LONGEST = 4096  # plies of a game
+DECIDED = 30_000  # a recorded score of so many centipawns is a forced win
 SHOWN = 40  # letters of a faulty text in a message
 
 

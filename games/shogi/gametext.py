@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from games.contest import PLIES, TIME, PlayedGame
+from games.contest import PLIES, TIME, Choice, PlayedGame
 from games.shogi import csa
 from games.shogi.endings import DECLARATION, MATE, PERPETUAL_CHECK, REPETITION, ending
+from games.shogi.gamefile import DECIDED
 from games.shogi.position import STATE
 
 
@@ -44,6 +45,14 @@ def _plain(text: str) -> str:
     return " ".join(text.split())
 
 
+def _score(choice: Choice, white: bool) -> int:
+    """Return a player's score in centipawns, for Black; DECIDED for a forced win."""
+    score = choice.score or 0.0
+    if choice.win_in is not None:
+        score = DECIDED if choice.win_in > 0 else -DECIDED
+    return round(-score if white else score)
+
+
 def game_text(game: PlayedGame) -> str:
     """Return a game in CSA format 2.2, with the players' scores, for Black, in comments."""
     rows = ["V2.2", f"N+{_plain(game.players[0])}", f"N-{_plain(game.players[1])}", f"$EVENT:{_plain(game.event)}",
@@ -52,6 +61,6 @@ def game_text(game: PlayedGame) -> str:
         white = _white_to_move(game.line[ply])
         rows.append(csa.move_text(move, white))
         choice = game.choices[ply - game.book] if game.choices and ply >= game.book else None
-        if choice and choice.score is not None:
-            rows.append(f"'** {round(-choice.score if white else choice.score)}")
+        if choice and (choice.score is not None or choice.win_in is not None):
+            rows.append(f"'** {_score(choice, white)}")
     return "\n".join([*rows, end_of(game), "/", ""])

@@ -10,13 +10,12 @@ import numpy as np
 from games.record import PositionBatch, ReadOptions, ReadReport
 from games.shogi import content, csa, kif, packed
 from games.shogi.collect import Selector
-from games.shogi.gamefile import Fault, ParsedGame
+from games.shogi.gamefile import DECIDED, Fault, ParsedGame
 from games.shogi.position import KEY, SIDE, STATE, WORDS
 from games.streams import InputError, beginning, pieces
 
 OPENING_PLIES = 8  # skipped by default, and hashed as the opening
 RECORDS = 1 << 14  # packed records read at a time
-DECIDED = 30_000  # a score of a packed record beyond this is a forced win
 
 
 def parse(source: str, form: str) -> Iterator[ParsedGame]:
@@ -88,7 +87,7 @@ def _batch(game: ParsedGame, number: int, identity: np.uint64, selector: Selecto
         positions, plies = positions[new], plies[new]
     report.used += 1
     report.positions += len(plies)
-    scores = np.array([game.scores.get(int(ply), np.nan) for ply in plies], np.float32)
+    scores = _decided(np.array([game.scores.get(int(ply), np.nan) for ply in plies], np.float32))
     return PositionBatch(positions, np.full(len(plies), game.result, np.float32), np.zeros(1, np.int64), np.array([identity]),
                          np.array([_hash(game, OPENING_PLIES)]), np.array([number]), scores if game.scores else None)
 
@@ -175,6 +174,9 @@ def outcomes_of(rows: np.ndarray, positions: np.ndarray, form: str) -> tuple[np.
 
 def scores_of(rows: np.ndarray, positions: np.ndarray) -> np.ndarray:
     """Return the scores (n,) float32 of packed records for Black, in centipawns; infinite for forced wins."""
-    scores = rows["score"].astype(np.float32)
-    scores[np.abs(scores) >= DECIDED] *= np.inf
-    return (scores * _signs(positions)).astype(np.float32)
+    return (_decided(rows["score"].astype(np.float32)) * _signs(positions)).astype(np.float32)
+
+
+def _decided(scores: np.ndarray) -> np.ndarray:
+    """Return scores with those of forced wins as infinite."""
+    return np.where(np.abs(scores) >= DECIDED, np.copysign(np.float32(np.inf), scores), scores).astype(np.float32)

@@ -10,6 +10,7 @@ import pytest
 
 cshogi = pytest.importorskip("cshogi")
 
+from games.contest import PLIES, RESIGNS, RULES, TIME, Choice, PlayedGame  # noqa: E402
 from games.record import ReadOptions, ReadReport  # noqa: E402
 from games.shogi import content, kif, notation, openings, packed, reading, sfen  # noqa: E402
 from games.shogi.collect import Selector  # noqa: E402
@@ -222,3 +223,23 @@ def test_quiet_positions_need_an_evaluation(tmp_path):
     files.write_csa(tmp_path / "games.csa", random.Random(9), 1)
     with pytest.raises(ValueError, match="positions='quiet' needs an evaluation"):
         list(reading.read(str(tmp_path / "games.csa"), ReadOptions(), ReadReport(), pytest.fail))
+
+
+def test_written_games_are_read_back_with_their_scores_and_ends(tmp_path):
+    line, moves = openings.line_of("startpos moves 7g7f 3c3d 8h2b+ 3a2b")
+    choices = [Choice(move, score, win_in) for move, score, win_in in zip(moves, (12.4, -30.0, None, 7.0), (None, None, 5, -2),
+                                                                           strict=True)]
+    path = tmp_path / "games.csa"
+    ends = {(1, RESIGNS): "%-ILLEGAL_ACTION", (-1, RESIGNS): "%TORYO", (-1, TIME): "%TIME_UP", (0, PLIES): "%MAX_MOVES",
+            (0, RULES): "%HIKIWAKE", (None, PLIES): "%CHUDAN"}
+    for (outcome, end), statement in ends.items():
+        text = GAME.matches.text(PlayedGame(np.array(line), moves, 0, choices, [], outcome, end, players=("a\nb", "c")))
+        assert f"\n{statement}\n/\n" in text
+        path.write_text(text)
+        (game,) = reading.parse(str(path), content.CSA)
+        assert (game.moves, game.result, game.names["black"]) == (moves, outcome, "a b")
+        assert game.scores == {0: 12, 1: 30, 2: 30_000, 3: 30_000}
+    path.write_text(GAME.matches.text(PlayedGame(np.array(line), moves, 0, choices, [], 1, RULES)))
+    (batch,) = reading.read(str(path), ALL, ReadReport(), pytest.fail)
+    assert batch.recorded[:4].tolist() == [12, 30, np.inf, np.inf]
+    assert np.isnan(batch.recorded[4])
