@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from games.contest import CRASH, ILLEGAL, RESIGNS, STALL, Control, Forfeit
-from games.shogi import players, sfen
+from games.shogi import make_games, players, sfen
 from games.shogi.shogi import GAME
 from games.streams import InputError
 from tests.games.shogi.usi.support import COMMAND
@@ -106,3 +106,11 @@ def test_what_does_not_start_is_refused_in_one_line(protocol, command, options, 
 def test_an_unknown_option_is_refused():
     with pytest.raises(InputError, match="has no option 'Other'"):
         players.external("usi", FAIRY, {"Other": "1"}, Control(nodes=1), None)
+
+
+@pytest.mark.skipif(FAIRY is None, reason="no fairy-stockfish")
+def test_sample_games_depend_on_their_number_alone():
+    one, other = (make_games.play_share((FAIRY, 3, numbers)) for numbers in (range(2), range(1, 2)))
+    assert one[1:] == other
+    assert one[0] != one[1]
+    assert all("\n%" in text and "\n'** " in text for _, text in one)
