@@ -4,7 +4,7 @@ import numpy as np
 
 from evalterms.term import Term
 from games.shogi.position import held
-from games.shogi.squares import count
+from games.shogi.squares import popcount
 
 material = Term("material")
 PAWN = material.parameter("pawn")
@@ -19,13 +19,13 @@ ROOK = material.parameter("rook")
 @material.counts
 def count_material(us, them, emit):
     """Unpromoted men on the board."""
-    emit(PAWN, count(us.pawns))
-    emit(LANCE, count(us.lances))
-    emit(KNIGHT, count(us.knights))
-    emit(SILVER, count(us.silvers))
-    emit(GOLD, count(us.golds))
-    emit(BISHOP, count(us.bishops))
-    emit(ROOK, count(us.rooks))
+    emit(PAWN, popcount(us.pawns))
+    emit(LANCE, popcount(us.lances))
+    emit(KNIGHT, popcount(us.knights))
+    emit(SILVER, popcount(us.silvers))
+    emit(GOLD, popcount(us.golds))
+    emit(BISHOP, popcount(us.bishops))
+    emit(ROOK, popcount(us.rooks))
 
 
 promoted = Term("promoted")
@@ -40,12 +40,12 @@ DRAGON = promoted.parameter("rook")
 @promoted.counts
 def count_promoted(us, them, emit):
     """Promoted men, by what they were."""
-    emit(PROMOTED_PAWN, count(us.promoted_pawns))
-    emit(PROMOTED_LANCE, count(us.promoted_lances))
-    emit(PROMOTED_KNIGHT, count(us.promoted_knights))
-    emit(PROMOTED_SILVER, count(us.promoted_silvers))
-    emit(HORSE, count(us.horses))
-    emit(DRAGON, count(us.dragons))
+    emit(PROMOTED_PAWN, popcount(us.promoted_pawns))
+    emit(PROMOTED_LANCE, popcount(us.promoted_lances))
+    emit(PROMOTED_KNIGHT, popcount(us.promoted_knights))
+    emit(PROMOTED_SILVER, popcount(us.promoted_silvers))
+    emit(HORSE, popcount(us.horses))
+    emit(DRAGON, popcount(us.dragons))
 
 
 hand = Term("hand")

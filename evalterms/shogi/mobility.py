@@ -5,7 +5,7 @@ from games.shogi.attacks import DRAGON as DRAGON_KIND
 from games.shogi.attacks import GOLD as GOLD_KIND
 from games.shogi.attacks import HORSE as HORSE_KIND
 from games.shogi.attacks import KNIGHT, SILVER, bishop_attacks, lance_attacks, rook_attacks, steps_from
-from games.shogi.squares import count, lowest, without_lowest
+from games.shogi.squares import lowest, popcount, without_lowest
 
 mobility = Term("mobility")
 LANCE = mobility.parameter("lance", 9)
@@ -25,40 +25,40 @@ def count_mobility(us, them, emit):
     rest = us.lances
     while rest:
         square = lowest(rest)
-        emit(LANCE + count(lance_attacks(0, square, occupied) & free), 1)
+        emit(LANCE + popcount(lance_attacks(0, square, occupied) & free), 1)
         rest = without_lowest(rest)
     rest = us.knights
     while rest:
         square = lowest(rest)
-        emit(HOPS + count(steps_from(0, KNIGHT, square) & free), 1)
+        emit(HOPS + popcount(steps_from(0, KNIGHT, square) & free), 1)
         rest = without_lowest(rest)
     rest = us.silvers
     while rest:
         square = lowest(rest)
-        emit(STEPS + count(steps_from(0, SILVER, square) & free), 1)
+        emit(STEPS + popcount(steps_from(0, SILVER, square) & free), 1)
         rest = without_lowest(rest)
     rest = us.golds | us.promoted_pawns | us.promoted_lances | us.promoted_knights | us.promoted_silvers
     while rest:
         square = lowest(rest)
-        emit(GOLD + count(steps_from(0, GOLD_KIND, square) & free), 1)
+        emit(GOLD + popcount(steps_from(0, GOLD_KIND, square) & free), 1)
         rest = without_lowest(rest)
     rest = us.bishops
     while rest:
         square = lowest(rest)
-        emit(BISHOP + count(bishop_attacks(square, occupied) & free), 1)
+        emit(BISHOP + popcount(bishop_attacks(square, occupied) & free), 1)
         rest = without_lowest(rest)
     rest = us.rooks
     while rest:
         square = lowest(rest)
-        emit(ROOK + count(rook_attacks(square, occupied) & free), 1)
+        emit(ROOK + popcount(rook_attacks(square, occupied) & free), 1)
         rest = without_lowest(rest)
     rest = us.horses
     while rest:
         square = lowest(rest)
-        emit(HORSE + count((bishop_attacks(square, occupied) | steps_from(0, HORSE_KIND, square)) & free), 1)
+        emit(HORSE + popcount((bishop_attacks(square, occupied) | steps_from(0, HORSE_KIND, square)) & free), 1)
         rest = without_lowest(rest)
     rest = us.dragons
     while rest:
         square = lowest(rest)
-        emit(DRAGON + count((rook_attacks(square, occupied) | steps_from(0, DRAGON_KIND, square)) & free), 1)
+        emit(DRAGON + popcount((rook_attacks(square, occupied) | steps_from(0, DRAGON_KIND, square)) & free), 1)
         rest = without_lowest(rest)

@@ -12,7 +12,7 @@ from games.bits import EMPTY as NOTHING
 from games.bits import ONE
 from games.shogi.node import attacked_by
 from games.shogi.position import Kinds, position_type, white_to_move
-from games.shogi.squares import EMPTY, Squares, squares_type, turned
+from games.shogi.squares import EMPTY, Squares, flip, squares_type
 from games.shogi.unit import inner
 
 HAND_SHIFT, HAND_MASK = np.uint64(32), np.uint64(0xFFFFFFFF)
@@ -51,7 +51,7 @@ def side_to_view(p, white):
     men = p.white if white else p.black
     a, b, c, d = p.bit0 & men, p.bit1 & men, p.bit2 & men, p.bit3 & men
     if white:
-        men, a, b, c, d = turned(men), turned(a), turned(b), turned(c), turned(d)
+        men, a, b, c, d = flip(men), flip(a), flip(b), flip(c), flip(d)
     hand = p.hands >> HAND_SHIFT if white else p.hands & HAND_MASK
     plain, not_c = men & ~d, ~c
     return Side(
@@ -64,10 +64,10 @@ def side_to_view(p, white):
 @inner(side_type(side_type), forceinline=True)
 def across(side):
     """Return the same side as its opponent sees it."""
-    return Side(turned(side.pawns), turned(side.lances), turned(side.knights), turned(side.silvers), turned(side.golds),
-                turned(side.bishops), turned(side.rooks), turned(side.king), turned(side.promoted_pawns),
-                turned(side.promoted_lances), turned(side.promoted_knights), turned(side.promoted_silvers), turned(side.horses),
-                turned(side.dragons), turned(side.men), side.hand, side.to_move)
+    return Side(flip(side.pawns), flip(side.lances), flip(side.knights), flip(side.silvers), flip(side.golds),
+                flip(side.bishops), flip(side.rooks), flip(side.king), flip(side.promoted_pawns),
+                flip(side.promoted_lances), flip(side.promoted_knights), flip(side.promoted_silvers), flip(side.horses),
+                flip(side.dragons), flip(side.men), side.hand, side.to_move)
 
 
 @inner(squares_type(side_type, squares_type, types.int64))

@@ -10,7 +10,7 @@ import numpy as np
 from numba.core import types
 
 from games import jit
-from games.shogi.squares import BOARD, EMPTY, FILES, RANKS, SQUARES, Squares, highest, of_rank, one, pair, squares_type
+from games.shogi.squares import BOARD, EMPTY, FILES, RANKS, SQUARES, Squares, bit, highest, of_rank, pair, squares_type
 from games.shogi.unit import inner
 
 # kinds of men; a promoted man is its kind plus PROMOTED
@@ -117,7 +117,7 @@ def through(a, b):
 def _line_attacks(occupied, i):
     lower, upper = pair(_line_words(i), _line_words(i + 1)), pair(_line_words(i + 2), _line_words(i + 3))
     above = occupied & upper
-    nearest = one(highest(occupied & lower | ONE))
+    nearest = bit(highest(occupied & lower | ONE))
     return (lower | upper) & (above ^ (above - nearest))
 
 
@@ -144,7 +144,7 @@ def lance_attacks(white, square, occupied):
         above = occupied & upper
         return upper & (above ^ (above - ONE))
     lower = pair(_line_words(i), _line_words(i + 1))
-    return lower & (EMPTY - one(highest(occupied & lower | ONE)))
+    return lower & (EMPTY - bit(highest(occupied & lower | ONE)))
 
 
 @inner(squares_type(squares_type, types.int64), forceinline=True)

@@ -24,7 +24,7 @@ from games.shogi.attacks import (
 )
 from games.shogi.moves import is_drop, move_kind, move_promotes, move_source, move_target
 from games.shogi.position import kinds_of, position_type, white_to_move
-from games.shogi.squares import EMPTY, Squares, lowest, one, without_lowest
+from games.shogi.squares import EMPTY, Squares, bit, lowest, without_lowest
 from games.shogi.unit import inner
 
 
@@ -73,7 +73,7 @@ def gives_check(p, aims, move):
     if aims.king < 0:
         return False
     kind = move_kind(move) + PROMOTED * move_promotes(move)
-    target = one(move_target(move))
+    target = bit(move_target(move))
     squares = steps_from(1 - aims.white, kind, aims.king)
     if kind == BISHOP or kind == HORSE:
         squares |= aims.diagonal
@@ -86,4 +86,4 @@ def gives_check(p, aims, move):
     if is_drop(move):
         return False
     source = move_source(move)
-    return bool(aims.blockers & one(source)) and not (through(aims.king, source) & target)
+    return bool(aims.blockers & bit(source)) and not (through(aims.king, source) & target)

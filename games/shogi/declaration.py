@@ -8,7 +8,7 @@ from numba.core import types
 from games.shogi.attacks import BISHOP, PAWN, ROOK
 from games.shogi.node import ZONE_OF_BLACK, ZONE_OF_WHITE
 from games.shogi.position import HELD, held, in_check, kinds_of, load, position_type, white_to_move, words_type
-from games.shogi.squares import count
+from games.shogi.squares import popcount
 from games.shogi.unit import entry, inner
 
 LARGE = 5  # points of a bishop or rook; other men have one, kings none
@@ -24,10 +24,10 @@ def may_declare(p):
     kinds = kinds_of(p)
     if not (kinds.kings & inside) or in_check(p):
         return False
-    men = count(inside) - 1
+    men = popcount(inside) - 1
     if men < MEN:
         return False
-    points = men + (LARGE - 1) * count((kinds.bishops | kinds.rooks) & inside)
+    points = men + (LARGE - 1) * popcount((kinds.bishops | kinds.rooks) & inside)
     for kind in range(PAWN, HELD):
         points += held(p.hands, white, kind) * (LARGE if kind == BISHOP or kind == ROOK else 1)
     return points >= (WHITE_POINTS if white else BLACK_POINTS)

@@ -38,7 +38,7 @@ from games.shogi.position import (
     store,
     words_type,
 )
-from games.shogi.squares import BOARD, EMPTY, lowest, one, squares_type, without_lowest
+from games.shogi.squares import BOARD, EMPTY, bit, lowest, squares_type, without_lowest
 from games.shogi.unit import entry, inner
 
 MAX_MOVES = 600  # no position has more than 593
@@ -49,15 +49,15 @@ moves_type = types.Array(types.uint32, 1, "C")
                    squares_type))
 def _add(p, moves, n, source, targets, kind, node, noisy, forced):
     """Write the moves of one man that may promote; it must where `forced`. Noisy ones: captures and promotions only."""
-    inside = bool(one(source) & node.zone)
+    inside = bool(bit(source) & node.zone)
     while targets:
         target = lowest(targets)
         captured = kind_at(p, target)
         move = pack_move(source, target, kind, captured)
-        if inside or one(target) & node.zone:
+        if inside or bit(target) & node.zone:
             moves[n] = move | PROMOTION
             n += 1
-        if not (one(target) & forced) and (captured != 0 or not noisy):
+        if not (bit(target) & forced) and (captured != 0 or not noisy):
             moves[n] = move
             n += 1
         targets = without_lowest(targets)
@@ -94,7 +94,7 @@ def generate(p, noisy, moves):
     if node.king >= 0:
         targets = steps_from(white, KING, node.king) & (theirs if noisy else ~ours)
         if targets:
-            targets &= ~attacked_by(kinds, theirs, 1 - white, occupied ^ one(node.king))
+            targets &= ~attacked_by(kinds, theirs, 1 - white, occupied ^ bit(node.king))
             n = _add_plain(p, moves, n, node.king, targets, KING)
     if not node.answers:
         return n
@@ -103,13 +103,13 @@ def generate(p, noisy, moves):
     men = kinds.pawns & ours & ahead(wanted, 1 - white)
     while men:
         source = lowest(men)
-        targets = allowed_to(node, source, ahead(one(source), white) & wanted)
+        targets = allowed_to(node, source, ahead(bit(source), white) & wanted)
         n = _add(p, moves, n, source, targets, PAWN, node, noisy, node.last)
         men = without_lowest(men)
     men = ours & (kinds.lances | kinds.knights | kinds.silvers | (kinds.bishops | kinds.rooks) & ~p.bit3)
     while men:
         source = lowest(men)
-        here = one(source)
+        here = bit(source)
         men = without_lowest(men)
         kind, forced = kind_at(p, source), EMPTY
         if kind == LANCE:

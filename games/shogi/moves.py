@@ -28,7 +28,7 @@ from games.shogi.position import (
     position_type,
     white_to_move,
 )
-from games.shogi.squares import one, when
+from games.shogi.squares import bit, when
 from games.shogi.unit import inner
 
 NOWHERE = 127  # the source of drops
@@ -85,7 +85,7 @@ def make(p, move):
     white = np.int64(1) if white_to_move(p) else np.int64(0)
     kind, captured, target = move_kind(move), move_captured(move), move_target(move)
     placed = kind + PROMOTED * move_promotes(move)
-    enter = one(target)
+    enter = bit(target)
     ours, theirs = (p.white, p.black) if white else (p.black, p.white)
     hands = p.hands
     key = p.key ^ key_of(SIDE_KEY) ^ man_key(white, placed, target)
@@ -96,7 +96,7 @@ def make(p, move):
         key ^= hand_key(white, kind, number) ^ hand_key(white, kind, number - 1)
     else:
         source = move_source(move)
-        leave = one(source)
+        leave = bit(source)
         ours ^= leave
         key ^= man_key(white, kind, source)
         bit0 ^= when(kind & 1 != 0, leave)

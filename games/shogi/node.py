@@ -29,7 +29,7 @@ from games.shogi.position import (
     position_type,
     white_to_move,
 )
-from games.shogi.squares import BOARD, EMPTY, Squares, lowest, of_rank, one, squares_type, without_lowest
+from games.shogi.squares import BOARD, EMPTY, Squares, bit, lowest, of_rank, squares_type, without_lowest
 from games.shogi.unit import inner
 
 # where men of Black's, then of White's, promote; the ranks from which a lance or pawn, and a knight, could not move on
@@ -127,7 +127,7 @@ def node_of(p, kinds):
 @inner(types.boolean(kinds_type, node_type, types.int64))
 def drop_mates(kinds, node, square):
     """Whether a pawn dropped in front of the enemy king mates."""
-    white, occupied = node.white, node.occupied | one(square)
+    white, occupied = node.white, node.occupied | bit(square)
     king = lowest(kinds.kings & node.theirs)
     # another man than the king captures the pawn
     others = attackers(kinds, square, occupied, 1 - white) & node.theirs & ~kinds.kings
@@ -136,7 +136,7 @@ def drop_mates(kinds, node, square):
         free = others & (~pinned | through(king, square))
         if free:
             return False
-    without_king = occupied ^ one(king)
+    without_king = occupied ^ bit(king)
     escapes = steps_from(white, KING, king) & ~node.theirs
     while escapes:
         if not attackers(kinds, lowest(escapes), without_king, white) & node.ours:
@@ -158,6 +158,6 @@ def pawn_targets(kinds, node, targets):
 @inner(squares_type(node_type, types.int64, squares_type), forceinline=True)
 def allowed_to(node, source, targets):
     """Return the targets of a man that respect its pin."""
-    if node.pinned & one(source):
+    if node.pinned & bit(source):
         return targets & through(node.king, source)
     return targets

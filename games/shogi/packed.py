@@ -37,7 +37,7 @@ from games.shogi.position import (
     store,
     words_type,
 )
-from games.shogi.squares import EMPTY, RANKS, SQUARES, count, one, when
+from games.shogi.squares import EMPTY, RANKS, SQUARES, bit, popcount, when
 from games.shogi.unit import entry, inner
 
 PSV, HCPE = 40, 38  # bytes of a record
@@ -92,7 +92,7 @@ def _too_many(p):
     a, b, c, men = p.bit0, p.bit1, p.bit2, p.black | p.white
     for kind in range(PAWN, GOLD + 1):
         found = (a if kind & 1 else ~a) & (b if kind & 2 else ~b) & (c if kind & 4 else ~c) & men
-        if count(found) + held(p.hands, 0, kind) + held(p.hands, 1, kind) > most_of(kind):
+        if popcount(found) + held(p.hands, 0, kind) + held(p.hands, 1, kind) > most_of(kind):
             return True
     return False
 
@@ -105,7 +105,7 @@ def _finish(p, white, words):
     kinds = kinds_of(p)
     for side in range(2):
         pawns = kinds.pawns & (p.white if side else p.black)
-        if count(whole_files(pawns)) != RANKS * count(pawns):
+        if popcount(whole_files(pawns)) != RANKS * popcount(pawns):
             return TWO_PAWNS
     if (kinds.pawns | kinds.lances) & (p.black & LAST_OF_BLACK | p.white & LAST_OF_WHITE):
         return STUCK
@@ -127,7 +127,7 @@ def _unpack(records, i, apery, words):
     if black_king >= SQUARES or white_king >= SQUARES or black_king == white_king:
         return BAD_KINGS
     at = np.int64(15)
-    blacks, whites = one(black_king), one(white_king)
+    blacks, whites = bit(black_king), bit(white_king)
     bit0, bit1, bit2, bit3 = EMPTY, EMPTY, EMPTY, blacks | whites
     for square in range(SQUARES):
         if square == black_king or square == white_king:
@@ -146,7 +146,7 @@ def _unpack(records, i, apery, words):
         if kind != GOLD and apery:
             promoted = _bit(records, i, at)
             at += 1
-        here = one(square)
+        here = bit(square)
         blacks |= when(owner == 0, here)
         whites |= when(owner != 0, here)
         bit0 |= when(kind & 1 != 0, here)

@@ -24,7 +24,7 @@ from games.shogi.movegen import MAX_MOVES, generate
 from games.shogi.moves import make
 from games.shogi.node import allowed_to, attacked_by, node_of, node_type, pawn_targets
 from games.shogi.position import held, kinds_of, load, position_type, words_type
-from games.shogi.squares import BOARD, EMPTY, count, lowest, one, squares_type, without_lowest
+from games.shogi.squares import BOARD, EMPTY, bit, lowest, popcount, squares_type, without_lowest
 from games.shogi.unit import entry, inner
 
 MAX_DEPTH = 16
@@ -34,9 +34,9 @@ rows_type = types.Array(types.uint32, 2, "C")
 @inner(types.int64(node_type, types.int64, squares_type, squares_type), forceinline=True)
 def _promoting(node, source, targets, forced):
     """Count the moves of one man to these targets, with and without promotion."""
-    if node.zone & one(source):
-        return 2 * count(targets) - count(targets & forced)
-    return count(targets) + count(targets & node.zone) - count(targets & forced)
+    if node.zone & bit(source):
+        return 2 * popcount(targets) - popcount(targets & forced)
+    return popcount(targets) + popcount(targets & node.zone) - popcount(targets & forced)
 
 
 @inner(types.int64(position_type))
@@ -49,7 +49,7 @@ def count_moves(p):
     if node.king >= 0:
         targets = steps_from(white, KING, node.king) & ~ours
         if targets:
-            n = count(targets & ~attacked_by(kinds, theirs, 1 - white, occupied ^ one(node.king)))
+            n = popcount(targets & ~attacked_by(kinds, theirs, 1 - white, occupied ^ bit(node.king)))
     if not node.answers:
         return n
     allowed = node.answers & ~ours & BOARD
@@ -58,9 +58,9 @@ def count_moves(p):
     targets = ahead(pawns & ~node.pinned, white) & allowed
     held_back = pawns & node.pinned
     while held_back:
-        targets |= allowed_to(node, lowest(held_back), ahead(one(lowest(held_back)), white) & allowed)
+        targets |= allowed_to(node, lowest(held_back), ahead(bit(lowest(held_back)), white) & allowed)
         held_back = without_lowest(held_back)
-    n += count(targets) + count(targets & node.zone) - count(targets & node.last)
+    n += popcount(targets) + popcount(targets & node.zone) - popcount(targets & node.last)
     men = kinds.lances & ours
     while men:
         source = lowest(men)
@@ -79,14 +79,14 @@ def count_moves(p):
     men = kinds.golds & ours
     while men:
         source = lowest(men)
-        n += count(allowed_to(node, source, steps_from(white, GOLD, source) & allowed))
+        n += popcount(allowed_to(node, source, steps_from(white, GOLD, source) & allowed))
         men = without_lowest(men)
     men = kinds.bishops & ours
     while men:
         source = lowest(men)
         targets = allowed_to(node, source, bishop_attacks(source, occupied) & allowed)
-        if kinds.horses & one(source):
-            n += count(targets | allowed_to(node, source, steps_from(white, HORSE, source) & allowed))
+        if kinds.horses & bit(source):
+            n += popcount(targets | allowed_to(node, source, steps_from(white, HORSE, source) & allowed))
         else:
             n += _promoting(node, source, targets, EMPTY)
         men = without_lowest(men)
@@ -94,8 +94,8 @@ def count_moves(p):
     while men:
         source = lowest(men)
         targets = allowed_to(node, source, rook_attacks(source, occupied) & allowed)
-        if kinds.dragons & one(source):
-            n += count(targets | allowed_to(node, source, steps_from(white, DRAGON, source) & allowed))
+        if kinds.dragons & bit(source):
+            n += popcount(targets | allowed_to(node, source, steps_from(white, DRAGON, source) & allowed))
         else:
             n += _promoting(node, source, targets, EMPTY)
         men = without_lowest(men)
@@ -103,15 +103,15 @@ def count_moves(p):
     empty = node.answers & ~occupied & BOARD
     if empty:
         if held(p.hands, white, PAWN):
-            n += count(pawn_targets(kinds, node, empty))
+            n += popcount(pawn_targets(kinds, node, empty))
         if held(p.hands, white, LANCE):
-            n += count(empty & ~node.last)
+            n += popcount(empty & ~node.last)
         if held(p.hands, white, KNIGHT):
-            n += count(empty & ~node.last_two)
+            n += popcount(empty & ~node.last_two)
         others = 0
         for kind in range(SILVER, GOLD + 1):
             others += held(p.hands, white, kind) != 0
-        n += others * count(empty)
+        n += others * popcount(empty)
     return n
 
 

@@ -34,7 +34,7 @@ from games.shogi.attacks import (
     rook_attacks,
     steps_from,
 )
-from games.shogi.squares import EMPTY, SQUARES, Squares, high_word, low_word, lowest, one, pair, squares_type, without_lowest
+from games.shogi.squares import EMPTY, SQUARES, Squares, bit, high_word, low_word, lowest, pair, squares_type, without_lowest
 from games.shogi.unit import inner
 
 WORDS = 15
@@ -204,7 +204,7 @@ def full_key(p):
     rest = p.black | p.white
     while rest:
         square = lowest(rest)
-        key ^= man_key(np.int64(1) if p.white & one(square) else np.int64(0), kind_at(p, square), square)
+        key ^= man_key(np.int64(1) if p.white & bit(square) else np.int64(0), kind_at(p, square), square)
         rest = without_lowest(rest)
     for white in range(2):
         for kind in range(1, HELD):

@@ -12,7 +12,7 @@ from games import jit
 from games.shogi.attacks import KING, PROMOTED
 from games.shogi.moves import move_captured, move_kind, move_promotes, move_source, move_target
 from games.shogi.position import attackers, kind_at, kinds_of, position_type, white_to_move
-from games.shogi.squares import lowest, one, squares_type, without_lowest
+from games.shogi.squares import bit, lowest, squares_type, without_lowest
 from games.shogi.unit import inner
 
 # values on the board, and of the plain man in hand: pawn, lance, knight, silver, bishop, rook, gold, king, then promoted men
@@ -60,7 +60,7 @@ def see_reaches(p, move, threshold):
         return True
     kinds = kinds_of(p)
     square = move_target(move)
-    occupied = (p.black | p.white) & ~one(move_source(move)) | one(square)
+    occupied = (p.black | p.white) & ~bit(move_source(move)) | bit(square)
     white = np.int64(0) if white_to_move(p) else np.int64(1)  # the side to recapture
     ours_to_move = False
     while True:
@@ -75,6 +75,6 @@ def see_reaches(p, move, threshold):
             return not ours_to_move
         balance += at_stake if ours_to_move else -at_stake
         at_stake = see_value(kind)
-        occupied &= ~one(source)
+        occupied &= ~bit(source)
         white = 1 - white
         ours_to_move = not ours_to_move

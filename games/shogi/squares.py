@@ -1,8 +1,9 @@
 """Sets of the 81 squares: one integer of 128 bits, with the operators of sets, in compiled code and in plain Python.
 
 Square 0 is 1a, square 8 is 1i, square 80 is 9i: nine squares of a file follow one another, file 1 first. `a & b`, `a | b`,
-`a ^ b`, `~a`, `a - b` (as integers), `a == b`, shifts by plain integers and the truth of a set work as for the 64-bit sets of
-chess. An array has two words for a set: squares 0 to 63, then the others.
+`a ^ b`, `~a`, `a - b` (as integers), `a == b`, shifts by plain integers and the truth of a set work as for the sets of 64 squares
+of `games.bits`, and so do the functions that have the same names here. An array has two words for a set: squares 0 to 63, then
+the others.
 """
 
 from __future__ import annotations
@@ -142,7 +143,7 @@ def high_word(squares):
 
 
 @jit.intrinsic(types.int64, (squares_type,), lambda builder, values: builder.trunc(builder.ctpop(values[0]), _WORD))
-def count(squares):
+def popcount(squares):
     """Return the number of squares in a set."""
     return int(squares).bit_count()
 
@@ -169,7 +170,7 @@ def without_lowest(squares):
 
 
 @jit.intrinsic(squares_type, (types.int64,), lambda builder, values: builder.shl(_WIDE(1), _wide(builder, values[0])))
-def one(square):
+def bit(square):
     """Return the set of one square."""
     return Squares(1 << int(square))
 
@@ -194,7 +195,7 @@ def _turn(builder, values):
 
 
 @jit.intrinsic(squares_type, (squares_type,), _turn)
-def turned(squares):
+def flip(squares):
     """Return the set on the board turned by half: square s becomes 80 - s."""
     return Squares(int(f"{int(squares) & _FULL:0128b}"[::-1], 2) >> 128 - SQUARES)
 
