@@ -31,7 +31,9 @@ RANDOM_PLIES, NODES, LONGEST, SHARE = 8, 400, 400, 25
 def played(engine: External, seed: int, number: int) -> PlayedGame:
     """Play a game."""
     rng = random.Random(f"{seed}.{number}")
-    line, moves, choices = [START.copy()], [], []
+    line: list[np.ndarray] = [START.copy()]
+    moves: list[int] = []
+    choices: list[Choice] = []
     engine.begin(f"{seed}/{number}/1/0")
     while ending(line) is None and len(moves) < LONGEST:
         legal = sorted(moves_of(line[-1]))
