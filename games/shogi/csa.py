@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from games.shogi.attacks import KING, PROMOTED
-from games.shogi.gamefile import Fault, ParsedGame, shown
+from games.shogi.gamefile import ILLEGAL_KIND, Fault, ParsedGame, shown
 from games.shogi.moves import NOWHERE
 from games.shogi.position import MOST, STATE
 from games.shogi.sfen import START_TEXT, board_of, hand_of, position, words_of
@@ -18,6 +18,7 @@ MEN = ("", "FU", "KY", "KE", "GI", "KA", "HI", "KI", "OU", "TO", "NY", "NK", "NG
 # results for the side to move; None: undecided
 ENDS = {"TORYO": -1, "TSUMI": -1, "TIME_UP": -1, "ILLEGAL_MOVE": -1, "KACHI": 1, "SENNICHITE": 0, "JISHOGI": 0, "HIKIWAKE": 0,
         "MAX_MOVES": 0, "CHUDAN": None, "FUZUMI": None, "MATTA": None, "ERROR": None}
+ILLEGAL = "%ILLEGAL_MOVE"
 _MOVE = re.compile(r"([+-])([0-9])([0-9])([1-9])([1-9])([A-Z]{2})", re.ASCII)
 _TIME = re.compile(r"T[0-9]+(\.[0-9]*)?", re.ASCII)
 _SCORE = re.compile(r"'\*\*\s+([+-]?[0-9]{1,7})\b", re.ASCII)
@@ -106,6 +107,7 @@ def _game(lines: Sequence[str], begin: int, end: int) -> ParsedGame:
     """Parse the game of lines[begin:end]."""
     game = ParsedGame([], begin=begin + 1)
     start = _Start()
+    refused: Fault | None = None  # an illegal move, which is no fault of the file if it ends the game
     try:
         for number in range(begin, end):
             line = lines[number].rstrip()
@@ -115,7 +117,17 @@ def _game(lines: Sequence[str], begin: int, end: int) -> ParsedGame:
                 _tag(game, line, number + 1)
             else:
                 for text in filter(None, line.split(",")):
-                    _statement(game, start, text, number + 1)
+                    if refused and not _TIME.fullmatch(text) and text != ILLEGAL:
+                        raise refused
+                    refused = None if text == ILLEGAL else refused
+                    try:
+                        _statement(game, start, text, number + 1)
+                    except Fault as fault:
+                        if fault.kind != ILLEGAL_KIND:
+                            raise
+                        refused = fault
+        if refused:
+            raise refused
         if not game.line:
             raise Fault("no position", "a game without the side to move, expected + or - after the position", end)
     except Fault as fault:

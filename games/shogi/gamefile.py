@@ -13,6 +13,7 @@ from games.shogi.position import STATE
 
 LONGEST = 4096  # plies of a game
 DECIDED = 30_000  # a recorded score of so many centipawns is a forced win
+ILLEGAL_KIND = "illegal move"
 SHOWN = 40  # letters of a faulty text in a message
 
 
@@ -64,7 +65,7 @@ class ParsedGame:
             wanted &= (legal & PROMOTION != 0) == promotes
         found = legal[wanted]
         if len(found) != 1:
-            raise Fault("illegal move", f"{shown(text)} at ply {len(self.moves) + 1}", number)
+            raise Fault(ILLEGAL_KIND, f"{shown(text)} at ply {len(self.moves) + 1}", number)
         if len(self.moves) >= LONGEST:
             raise Fault("too long", f"more than {LONGEST} plies", number)
         after = np.empty_like(self.line[-1])

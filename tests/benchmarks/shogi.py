@@ -8,8 +8,11 @@ import pytest
 
 pytest.importorskip("cshogi")
 
+from games.search.searcher import Limits
 from games.shogi import endings, perft, sfen
 from tests.games.shogi import against_cshogi, files
+from tests.games.shogi.plain_search import lines, plain_value
+from tests.games.shogi.support import searcher_of
 from tests.games.shogi.test_rules import PERFT, SPARSE
 
 
@@ -38,3 +41,10 @@ def test_two_thousand_csa_and_five_hundred_kif_games_are_read_as_cshogi_reads_th
 def test_twenty_thousand_damaged_files_are_read_or_refused_in_one_line(tmp_path):
     accepted, refused = files.trials(tmp_path, 20_000, seed=8)
     assert min(accepted, refused) > 10_000
+
+
+@pytest.mark.parametrize(("depth", "n"), [(1, 2000), (2, 600), (3, 60)])
+def test_exact_values_are_those_of_plain_minimax_in_many_positions(depth, n):
+    searcher = searcher_of("hand", playing=False, megabytes=1)
+    for line in lines(depth + 20, n):
+        assert searcher.search(line, Limits(depth=depth)).value == plain_value(searcher, line, depth), sfen.text(line[-1])

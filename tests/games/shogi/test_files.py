@@ -243,3 +243,13 @@ def test_written_games_are_read_back_with_their_scores_and_ends(tmp_path):
     (batch,) = reading.read(str(path), ALL, ReadReport(), pytest.fail)
     assert batch.recorded[:4].tolist() == [12, 30, np.inf, np.inf]
     assert np.isnan(batch.recorded[4])
+
+
+@pytest.mark.parametrize(("end", "result", "fault"), [
+    ("+5554FU\nT3\n%ILLEGAL_MOVE\n", -1, None), ("+5554FU\n%TORYO\n", None, "illegal move"), ("+5554FU\n", None, "illegal move"),
+    ("+5554FU\n-3334FU\n%ILLEGAL_MOVE\n", None, "illegal move")])
+def test_an_illegal_move_that_ends_the_game_loses_it(end, result, fault, tmp_path):
+    path = tmp_path / "games.csa"
+    path.write_text(f"{HEAD}+7776FU\n-3334FU\n{end}")
+    (game,) = reading.parse(str(path), content.CSA)
+    assert (game.fault and game.fault.kind, game.result, len(game.moves)) == (fault, result, 2)
