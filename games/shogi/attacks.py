@@ -90,8 +90,6 @@ NOT_BOTTOM = BOARD ^ BOTTOM
 LAST_RANK_OF_BLACK, LAST_RANK_OF_WHITE = of_rank(0), BOTTOM
 
 
-
-
 @inner(squares_type(types.int64, types.int64, types.int64), forceinline=True)
 def steps_from(white, kind, square):
     """Return the squares that a man attacks by one step; `white`: 1 for a man of White's."""

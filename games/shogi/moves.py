@@ -36,7 +36,6 @@ SOURCE_SHIFT, KIND_SHIFT, CAPTURED_SHIFT, PROMOTION_SHIFT = 7, 14, 18, 22
 PROMOTION = 1 << PROMOTION_SHIFT
 
 
-
 @inner(types.int64(types.int64, types.int64, types.int64, types.int64), forceinline=True)
 def pack_move(source, target, kind, captured):
     """Pack a move without promotion into one integer."""

@@ -40,7 +40,6 @@ from games.shogi.position import (
 from games.shogi.squares import EMPTY, RANKS, SQUARES, bit, popcount, when
 from games.shogi.unit import entry, inner
 
-PSV, HCPE = 40, 38  # bytes of a record
 BITS = 256
 PSV_DTYPE = np.dtype([("position", "u1", 32), ("score", "<i2"), ("move", "<u2"), ("ply", "<u2"), ("result", "i1"),
                       ("padding", "u1")])
