@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 
 from games.shogi.attacks import GOLD, PROMOTED
@@ -10,6 +12,8 @@ from games.shogi.moves import CAPTURED_SHIFT, KIND_SHIFT, NOWHERE, PROMOTION, SO
 from games.shogi.position import STATE
 from games.shogi.sfen import LETTERS, square_name
 from games.shogi.squares import RANKS
+
+_TARGET = re.compile(r"[-x*]([1-9]{2})[+=]?\Z", re.ASCII)  # of a move in Western notation
 
 
 def source_of(move: int) -> int:
@@ -65,8 +69,9 @@ def move_named(words: np.ndarray, name: str) -> int:
     for move in legal:
         if move_name(words, move) == name:
             return move
+    target = _TARGET.search(name)
     for move in legal:
-        if move_text(words, move, legal) == name:
+        if target and _digits(move & 127) == target[1] and move_text(words, move, legal) == name:
             return move
     raise ValueError(f"illegal move {name!r}")
 

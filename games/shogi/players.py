@@ -18,7 +18,8 @@ from games.shogi.position import STATE
 from games.shogi.sfen import text
 from games.streams import InputError
 
-START_SECONDS = 10.0  # limit of each answer at the start of an engine
+START_SECONDS = 10.0  # limit of the first answer
+READY_SECONDS = 120.0  # limit of `readyok`: engines load their evaluation before it
 STALL_SECONDS = 60.0  # limit of an answer if no time control applies
 EXTRA_SECONDS = 5.0  # allowed beyond a time limit
 HASH = "USI_Hash"
@@ -56,7 +57,7 @@ class External:
                     raise InputError(f"{self._command}: has no option {name!r}")
             process.say("".join(f"setoption name {name} value {value}\n" for name, value in wanted.items()).encode()
                         + b"isready\n")
-            process.until(b"readyok", START_SECONDS)
+            process.until(b"readyok", READY_SECONDS)
         except EngineFault as problem:
             process.kill()
             raise InputError(f"{self._command}: {problem}; is it a usi engine?") from None
