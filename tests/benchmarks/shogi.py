@@ -43,7 +43,7 @@ def test_twenty_thousand_damaged_files_are_read_or_refused_in_one_line(tmp_path)
     assert min(accepted, refused) > 10_000
 
 
-@pytest.mark.parametrize(("depth", "n"), [(1, 2000), (2, 600), (3, 60)])
+@pytest.mark.parametrize(("depth", "n"), [(1, 1500), (2, 400), (3, 40)])
 def test_exact_values_are_those_of_plain_minimax_in_many_positions(depth, n):
     searcher = searcher_of("hand", playing=False, megabytes=1)
     for line in lines(depth + 20, n):

@@ -44,11 +44,11 @@ def minimax(c, ply, depth, checks):
                 return ply - MATE if ours else 0
         if may_declare(p):
             return MATE - ply
+    if depth == 0:
+        return quiesce(c, ply, 0, -INFINITE, INFINITE)  # which takes stalemate for a quiet position
     n = generate(p, False, c.moves[ply])
     if n == 0:
         return ply - MATE
-    if depth == 0:
-        return quiesce(c, ply, 0, -INFINITE, INFINITE)
     best = np.int64(-INFINITE)
     for i in range(n):
         move = np.int64(c.moves[ply, i])
