@@ -23,6 +23,7 @@ _HINTS = (
     (r"Untyped global name '(\w+)'.*<class 'function'>",
      r"\1 is not compiled; a helper function needs a decorator with its types, such as @inner('uint64(uint64)')"),
     (r"make_function", "a function, lambda or comprehension inside a term cannot be compiled; write a loop"),
+    (r"Cannot cast (\w+) to (\w+):", r"\1 where \2 is expected"),
     (r"Unknown attribute '(\w+)' of type (\w+)\(.*", r"\2 has no field \1"),
 )
 
@@ -61,6 +62,8 @@ def _located(problem: Exception, file: str) -> tuple[str, str]:
     line = location.line if location else place and place[1]
     lines = [text for text in whole.splitlines() if text and not text.startswith("Failed in ")]
     text = re.sub(r"\.? Raised from .*", "", lines[0]) if lines else type(problem).__name__
+    if "No implementation of function" in text and (call := re.search(r">>> (\w+)\((.*?)\)\n", whole)):
+        text = f"{call[1].strip('_')} is not defined for {call[2].replace(', ', ' and ')}"
     for pattern, hint in _HINTS:
         if re.search(pattern, text):
             text = re.sub(f".*{pattern}.*", hint, text)

@@ -33,8 +33,10 @@ from games.chess.position import (
 from games.chess.see import see_reaches, see_value
 from games.chess.unit import CORE, entry, inner
 from games.search.iterate import make_search
-from games.search.rules import Rules
+from games.search.rules import SHORTEST_CYCLE, Rules
 from games.search.searcher import Searcher
+
+marks_type = types.Array(types.uint64, 1, "C")
 
 
 @inner(types.uint64(position_type))
@@ -93,10 +95,36 @@ def _history_index(p, move):
     return (SIDE_BLOCK if black_to_move(p) else 0) + move_kind(move) * 64 + move_target(move)
 
 
+@inner(types.uint64(position_type))
+def _no_mark(p):
+    return EMPTY
+
+
+@inner(types.int64(marks_type, types.int64, types.int64))
+def _repetition_draws(marks, now, back):
+    return 0
+
+
+@inner(types.boolean(position_type, marks_type, types.int64, types.int64))
+def _may_recur(p, marks, now, depth):
+    return halfmove_clock(p) + depth >= SHORTEST_CYCLE
+
+
+@inner(types.boolean(position_type, types.int64, types.int64))
+def _path_dependent(p, depth, repeats):
+    return halfmove_clock(p) + depth >= SHORTEST_CYCLE
+
+
+@inner(types.boolean(position_type))
+def _not_won(p):
+    return False
+
+
 RULES = Rules(
     unit=CORE, position_type=position_type, words=WORDS, max_moves=MAX_MOVES, history_size=2 * SIDE_BLOCK, clock_limit=100,
     load=load, store=store, generate=generate, make=make, key=_key, in_check=in_check, no_aims=NO_AIMS,
     aims=aims_of, gives_check=gives_check, clock=halfmove_clock,
+    mark=_no_mark, repeated=_repetition_draws, may_recur=_may_recur, path_dependent=_path_dependent, won=_not_won,
     drawn=insufficient_material, stalemate=0, null_move_allowed=_null_move_allowed, make_null=_make_null, mvv_lva=mvv_lva,
     see_above_zero=_see_above_zero, see_not_negative=_see_not_negative, greatest_gain=_greatest_gain, target=move_target,
     history_index=_history_index)

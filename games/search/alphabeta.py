@@ -23,14 +23,13 @@ from games.search.harvest import make_harvest
 from games.search.memory import prefetch, word_at
 from games.search.ordering import PLACES, bring_forward, greatest, move_of, pad, place_of, score_of, scored
 from games.search.quiescence import Quiescence
-from games.search.rules import Rules
+from games.search.rules import SHORTEST_CYCLE, Rules
 from games.search.transposition import EXACT, LOWER, NONE, UPPER, tt_cutoff, tt_depth, tt_move, tt_probe, tt_store, tt_value
 
 # scores for move ordering; captures add MVV-LVA, other quiet moves have their history score
-HASH_MOVE, GOOD_CAPTURE, KILLER, BAD_CAPTURE = 1 << 30, 1 << 28, 1 << 27, -(1 << 28)
+HASH_MOVE, GOOD_CAPTURE, KILLER, BAD_CAPTURE = 1 << 28, 1 << 27, 1 << 26, -(1 << 27)
 HISTORY_LIMIT = 1 << 14
 ORDER_SHIFT = np.uint64(40)  # leaves 24 bits of a hash
-SHORTEST_CYCLE = 4  # plies after which a position can recur at the earliest
 
 # Selectivity of the playing mode. Depths are remaining depths; the values were found by self-play.
 REVERSE_FUTILITY_DEPTH = 6  # up to this depth: return the static evaluation if it exceeds beta by a margin per ply
@@ -49,6 +48,8 @@ def make_alphabeta(rules: Rules, quiescence: Quiescence) -> Callable:
                                                          rules.clock_limit)
     mvv_lva, see_not_negative, history_index = rules.mvv_lva, rules.see_not_negative, rules.history_index
     null_move_allowed, make_null = rules.null_move_allowed, rules.make_null
+    mark, repeated, may_recur = rules.mark, rules.repeated, rules.may_recur
+    path_dependent, won = rules.path_dependent, rules.won
     assert rules.max_moves <= PLACES
     no_aims, aims_of, gives_check = rules.no_aims, rules.aims, rules.gives_check
     context_type, evaluate, update_pv = quiescence[:3]
@@ -56,17 +57,17 @@ def make_alphabeta(rules: Rules, quiescence: Quiescence) -> Callable:
     harvest = make_harvest(rules, quiescence)
     number = types.int64
 
-    @inner(types.boolean(context_type, number, number))
-    def is_repetition(c, ply, clock):
-        """Whether the position at this ply occurred before, in the search or in the game."""
+    @inner(number(context_type, number, number))
+    def plies_since(c, ply, clock):
+        """Return the plies since the position at this ply occurred before, in the search or in the game; 0 if it did not."""
         now = c.root_index + ply
         key = c.keys[now]
         back = SHORTEST_CYCLE
         while back <= clock and back <= now:
             if c.keys[now - back] == key:
-                return True
+                return back
             back += 2
-        return False
+        return 0
 
     @inner(types.void(context_type, position_type, number, number, number))
     def score_moves(c, p, ply, n, hash_move):
@@ -150,23 +151,33 @@ def make_alphabeta(rules: Rules, quiescence: Quiescence) -> Callable:
         c.pv_lengths[ply] = 0
         clock = clock_of(p)
         key = key_of(p)
-        c.keys[c.root_index + ply] = key
+        now = c.root_index + ply
+        c.keys[now], c.marks[now] = key, mark(p)
         if ply > 0:
             if should_stop(c):
                 return 0
-            if drawn(p) or is_repetition(c, ply, clock):
+            if drawn(p):
                 c.nodes += 1
                 return 0
+            back = plies_since(c, ply, clock)
+            if back > 0:
+                c.nodes += 1
+                c.repeats += 1
+                return repeated(c.marks[:], now, back) * (MATE - ply)
+            if won(p):
+                c.nodes += 1
+                return MATE - ply
         playing = c.playing != 0
         depth = max(depth, 0) + (playing and check and ply < 2 * c.root_depth)
         if (depth <= 0 or ply >= MAX_PLY) and (clock_limit == 0 or clock < clock_limit):
             return quiesce(c, ply, 0, alpha, beta, check)
         c.nodes += 1
-        path_dependent = not playing and clock + depth >= SHORTEST_CYCLE
+        repeats = c.repeats
         pv_node = beta - alpha > 1
         entry = tt_probe(c.tt, c.tt_mask, key)
-        if entry and not pv_node and not path_dependent and (
-                tt_depth(entry) >= depth if playing else tt_depth(entry) == depth) and tt_cutoff(entry, ply, alpha, beta):
+        if entry and not pv_node and (
+                tt_depth(entry) >= depth if playing else tt_depth(entry) == depth) and tt_cutoff(entry, ply, alpha, beta) and (
+                playing or not may_recur(p, c.marks[:], now, depth)):
             return tt_value(entry, ply)
         hash_move = tt_move(entry)
 
@@ -257,10 +268,12 @@ def make_alphabeta(rules: Rules, quiescence: Quiescence) -> Callable:
                         if quiet:
                             update_history(c, p, ply, i, depth, move)
                         break
-        bound = UPPER if best <= alpha_before else (LOWER if best >= beta else EXACT)
+        bound = np.int64(UPPER if best <= alpha_before else (LOWER if best >= beta else EXACT))
         if c.harvest_room:
             harvest(c, ply, depth, key, check, bound, best)
-        tt_store(c.tt, c.tt_mask, key, best_move, min(depth, MAX_DEPTH), NONE if path_dependent else bound, best, ply)
+        if not playing and path_dependent(p, depth, c.repeats - repeats):
+            bound = np.int64(NONE)
+        tt_store(c.tt, c.tt_mask, key, best_move, min(depth, MAX_DEPTH), bound, best, ply)
         return best
 
     return search

@@ -40,7 +40,9 @@ def context_dtype(rules: Rules) -> np.dtype:
         ("harvest", np.int64), ("harvest_room", np.int64), ("harvested", np.int64),  # see games.search.harvest
         ("harvest_depth", np.int64),  # iteration in which nodes are recorded
         ("root_index", np.int64),  # index of the root in `keys`, behind the positions of the game
+        ("repeats", np.int64),  # repetitions met
         ("keys", np.uint64, LINE + ROWS),
+        ("marks", np.uint64, LINE + ROWS),  # what the rules of repetitions need of these positions
         ("path", np.int64, ROWS),  # moves from the root to the current node; 0 is a null move
         ("killers", np.int64, (ROWS, 2)),
         ("history", np.int64, rules.history_size),

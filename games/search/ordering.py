@@ -1,6 +1,6 @@
 """The order of moves: each move with its score in one word, and the best of them.
 
-A word holds, from bit 0: the move (24 bits), 255 minus its place in the list (8), its score (32). So the greatest word is the
+A word holds, from bit 0: the move (24 bits), 1023 minus its place in the list (10), its score (30). So the greatest word is the
 move with the highest score, the first of them in the list.
 """
 
@@ -11,11 +11,11 @@ from numba.core import types
 
 from games import jit
 
-PLACES = 256
+PLACES = 1024
 LANES = 8  # words that are compared at once
 LEAST = np.int64(-1 << 63)
 U1, U2, U3, U4, U5, U6, U7, U8 = (np.uint64(n) for n in range(1, LANES + 1))
-MOVE_MASK, PLACE_SHIFT, SCORE_SHIFT = (1 << 24) - 1, 24, 32
+MOVE_MASK, PLACE_SHIFT, SCORE_SHIFT = (1 << 24) - 1, 24, 34
 inner = jit.Unit("search", lambda: []).inner  # compiled into the units of the games
 list_type = types.Array(types.int64, 1, "C")
 

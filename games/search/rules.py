@@ -6,6 +6,8 @@ from typing import Any, NamedTuple
 
 from games.jit import Unit
 
+SHORTEST_CYCLE = 4  # plies after which a position can recur at the earliest
+
 
 class Rules(NamedTuple):
     """The rules of a game for the search. `p` is a position as a value; moves are int64, never 0.
@@ -29,6 +31,11 @@ class Rules(NamedTuple):
     aims: Any  # p -> what `gives_check` needs to know of p
     gives_check: Any  # p, aims, legal move -> bool: is the other side in check after it?
     clock: Any  # p -> halfmove clock: plies since the last irreversible move; only positions since then can recur
+    mark: Any  # p -> uint64: what `repeated` and `may_recur` need of positions on the line
+    repeated: Any  # marks, index of the position, plies since it occurred before -> -1, 0 or 1: result for the side to move
+    may_recur: Any  # p, marks, its index, depth -> bool: can an earlier position recur within so many plies?
+    path_dependent: Any  # p, depth, repetitions met below p -> bool: may its value depend on the positions before?
+    won: Any  # p -> bool: the side to move wins without a move
     drawn: Any  # p -> bool: a dead draw
     stalemate: Any  # result for the side to move without a legal move and not in check: -1, 0 or 1
     null_move_allowed: Any  # p -> bool: zugzwang is unlikely, so that null move pruning is sound

@@ -48,11 +48,13 @@ class Searcher:
     """A search with its memory. Use one per thread; searching releases the GIL.
 
     `playing`: prune and reduce, see `games.search.alphabeta`; otherwise values are exact. `margin`: a small advantage in
-    centipawns, the unit of pruning margins and aspiration windows.
+    centipawns, the unit of pruning margins and aspiration windows. `marks`: a function from positions (n, words) to their marks
+    (n,) for the rules of repetitions, see `games.search.rules`; None: they need none.
     """
 
     def __init__(self, dtype: np.dtype, deepen: Callable, function: int, weights: int, playing: bool, margin: float,
-                 megabytes: int) -> None:
+                 megabytes: int, marks: Callable[[np.ndarray], np.ndarray] | None = None) -> None:
+        self._marks = marks
         self._memory = Context(dtype, function, weights)
         self._context = c = self._memory.records
         self._deepen = deepen
@@ -111,6 +113,8 @@ class Searcher:
         words = np.asarray(line[-LINE:])
         self._context["root_index"] = len(words) - 1
         self._context["keys"][0, :len(words)] = words[:, -1]
+        if self._marks:
+            self._context["marks"][0, :len(words)] = self._marks(words)
         self._context["stack"][0, 0] = words[-1]
 
     def search(self, line: Sequence[np.ndarray] | np.ndarray, limits: Limits,

@@ -31,8 +31,8 @@ def by_selection(moves: list[int], scores: list[int]) -> list[tuple[int, int]]:
 
 def test_moves_come_in_the_order_of_a_selection_sort_ties_included():
     random = np.random.default_rng(3)
-    for n in [*range(20), 31, 64, 100, 218, 256 - LANES]:
-        for spread in (1, 3, 1 << 14, 1 << 30):
+    for n in [*range(20), 31, 64, 100, 218, 593, 1024 - LANES]:
+        for spread in (1, 3, 1 << 14, (1 << 29) - 1):
             moves = random.integers(1, 1 << 24, n)
             scores = random.integers(-spread, spread + 1, n)
             words = np.zeros(n + LANES, np.int64)
@@ -43,6 +43,6 @@ def test_moves_come_in_the_order_of_a_selection_sort_ties_included():
 
 
 def test_a_word_holds_move_place_and_score():
-    for move, place, score in ((1, 0, 0), ((1 << 24) - 1, 255, -(1 << 28)), (77, 128, 1 << 30), (5, 3, -1)):
+    for move, place, score in ((1, 0, 0), ((1 << 24) - 1, 1023, -(1 << 29)), (77, 128, 1 << 28), (5, 3, -1)):
         word = scored.py_func(move, place, score)
         assert (move_of.py_func(word), place_of.py_func(word), score_of.py_func(word)) == (move, place, score)

@@ -1,0 +1,85 @@
+"""Games of files: what a parser returns, and the replay of moves that it finds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from games.shogi.endings import ending
+from games.shogi.movegen import MAX_MOVES, legal_moves, play
+from games.shogi.moves import PROMOTION, SOURCE_SHIFT
+from games.shogi.position import STATE
+
+LONGEST = 4096  # plies of a game
+DECIDED = 30_000  # a recorded score of so many centipawns is a forced win
+ILLEGAL_KIND = "illegal move"
+SHOWN = 40  # letters of a faulty text in a message
+
+
+class Fault(ValueError):
+    """A fault of a game: its kind, for counting, the details, and the line (from 1) in the file."""
+
+    def __init__(self, kind: str, detail: str, line: int = 0) -> None:
+        super().__init__(kind, detail)
+        self.kind, self.detail, self.line = kind, detail, line
+
+    @property
+    def text(self) -> str:
+        return f"{self.kind}: {self.detail}"
+
+
+def shown(text: str) -> str:
+    """Return a text of a file as messages quote it: printable and short."""
+    return repr(text if len(text) <= SHOWN else text[:SHOWN - 3] + "...")
+
+
+@dataclass
+class ParsedGame:
+    """A game of a file: positions, the moves between them, Black's result (None: undecided), scores of searches in centipawns
+    for Black (NaN: none) by position, tags; or the fault that it has."""
+
+    line: list[np.ndarray]
+    moves: list[int] = field(default_factory=list)
+    result: int | None = None
+    scores: dict[int, float] = field(default_factory=dict)  # by ply
+    names: dict[str, str] = field(default_factory=dict)  # black, white, event ...
+    elo: dict[str, float] = field(default_factory=dict)  # black, white
+    begin: int = 1  # its first line
+    fault: Fault | None = None
+    found_end: bool = False
+
+    @property
+    def white_to_move(self) -> bool:
+        return bool(int(self.line[-1][STATE]) & 1)
+
+    def push(self, source: int, target: int, kind: int, promotes: bool | None, text: str, number: int) -> None:
+        """Play the legal move with this source (NOWHERE for a drop), target, kind of man (0: whichever stands there) and
+        promotion; `text` and the line `number` are for the message of a Fault if there is none."""
+        moves = np.empty(MAX_MOVES, np.uint32)
+        legal = moves[:legal_moves(self.line[-1], False, moves)].astype(np.int64)
+        wanted = (legal & 127 == target) & (legal >> SOURCE_SHIFT & 127 == source)
+        if kind:
+            wanted &= legal >> 14 & 15 == kind
+        if promotes is not None:
+            wanted &= (legal & PROMOTION != 0) == promotes
+        found = legal[wanted]
+        if len(found) != 1:
+            raise Fault(ILLEGAL_KIND, f"{shown(text)} at ply {len(self.moves) + 1}", number)
+        if len(self.moves) >= LONGEST:
+            raise Fault("too long", f"more than {LONGEST} plies", number)
+        after = np.empty_like(self.line[-1])
+        play(self.line[-1], int(found[0]), after)
+        self.line.append(after)
+        self.moves.append(int(found[0]))
+
+    def mover_result(self, value: int) -> int:
+        """Return Black's result, from that of the side to move."""
+        return -value if self.white_to_move else value
+
+    def decide(self) -> None:
+        """Take the result by the rules if the file gives none."""
+        if not self.found_end and (found := ending(self.line)) is not None:
+            self.result = found[0]
+
+

@@ -1,0 +1,162 @@
+"""The rules of shogi for the search, and the compiled search of shogi."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba.core import types
+
+from games import jit
+from games.bits import EMPTY as NOTHING
+from games.bits import popcount
+from games.search.iterate import make_search
+from games.search.rules import SHORTEST_CYCLE, Rules
+from games.search.searcher import Searcher
+from games.shogi.checks import NO_AIMS, aims_of, gives_check
+from games.shogi.declaration import may_declare
+from games.shogi.movegen import MAX_MOVES, generate
+from games.shogi.moves import is_drop, make, move_captured, move_kind, move_promotes, move_target
+from games.shogi.position import (
+    CHECK,
+    SIDE,
+    SIDE_KEY,
+    STATE,
+    WORDS,
+    Position,
+    in_check,
+    key_of,
+    load,
+    position_type,
+    store,
+    white_to_move,
+)
+from games.shogi.see import promotion_gain, see_reaches, see_value
+from games.shogi.squares import SQUARES, high_word, low_word
+from games.shogi.unit import CORE, entry, inner
+
+LONGEST_LINE = 1 << 20  # any position of the game can recur: drops return captured men
+IN_CHECK = np.uint64(1 << 63)
+FOLD = np.uint64(IN_CHECK - np.uint64(1))
+ONE_BIT, LAST_BIT = np.uint64(1), np.uint64(63)
+KIND_CODES = 32  # of moving men by history: 16 kinds, then 16 for drops
+marks_type = types.Array(types.uint64, 1, "C")
+# order of men by value, for MVV-LVA; 0: none
+_order = jit.table("shogi_order", np.array([0, 1, 3, 4, 7, 10, 11, 9, 14, 2, 5, 6, 8, 12, 13, 0], np.int64))
+PROMOTION_ORDER = 2
+
+
+@inner(types.uint64(position_type))
+def _key(p):
+    return p.key
+
+
+@inner(types.uint64(position_type))
+def _mark(p):
+    """Whether the side to move is in check (bit 63), and the occupied squares folded into 63 bits: two positions that differ in n
+    of these bits differ in n squares at least."""
+    occupied = p.black | p.white
+    low, high = low_word(occupied), high_word(occupied)
+    return (low & FOLD) ^ (low >> LAST_BIT | high << ONE_BIT) | (IN_CHECK if in_check(p) else NOTHING)
+
+
+def marks_of(positions: np.ndarray) -> np.ndarray:
+    """Return the marks (n,) of positions (n, 15), see `_mark`."""
+    low, high = positions[:, 0] | positions[:, 2], positions[:, 1] | positions[:, 3]
+    return ((low & FOLD) ^ (low >> LAST_BIT | high << ONE_BIT)) | (positions[:, STATE] & CHECK) << np.uint64(62)
+
+
+@inner(types.int64(marks_type, types.int64, types.int64))
+def _repeated(marks, now, back):
+    """Return the result of a repetition for the side to move: a side that gave check with each of its moves since then loses."""
+    checked, checking = True, True
+    for i in range(now - back + 2, now + 1, 2):
+        checked = checked and marks[i] & IN_CHECK != NOTHING
+        checking = checking and marks[i - 1] & IN_CHECK != NOTHING
+    return np.int64(1) if checked else np.int64(-1) if checking else np.int64(0)
+
+
+@inner(types.boolean(position_type, marks_type, types.int64, types.int64))
+def _may_recur(p, marks, now, depth):
+    """Whether an earlier position may recur within `depth` plies: each changes at most two squares."""
+    for back in range(max(np.int64(1), SHORTEST_CYCLE - depth), now + 1):
+        plies = depth - ((depth + back) & 1)
+        if plies > 0 and popcount((marks[now] ^ marks[now - back]) & FOLD) <= 2 * plies:
+            return True
+    return False
+
+
+@inner(types.boolean(position_type, types.int64, types.int64))
+def _path_dependent(p, depth, repeats):
+    return repeats > 0
+
+
+@inner(types.int64(position_type))
+def _clock(p):
+    return LONGEST_LINE
+
+
+@inner(types.boolean(position_type))
+def _never(p):
+    return False
+
+
+@inner(types.boolean(position_type))
+def _always(p):
+    return True
+
+
+@inner(position_type(position_type))
+def _make_null(p):
+    """Pass the move to the other side, which is not in check."""
+    return Position(p.black, p.white, p.bit0, p.bit1, p.bit2, p.bit3, p.hands, p.state ^ SIDE, p.key ^ key_of(SIDE_KEY))
+
+
+@inner(types.int64(types.int64))
+def mvv_lva(move):
+    """Order of captures and promotions: most valuable victim, then least valuable attacker; 0 for quiet moves."""
+    captured, promotes = move_captured(move), move_promotes(move)
+    if captured | promotes == 0:
+        return 0
+    return (_order(captured) + PROMOTION_ORDER * promotes) * 16 + 15 - _order(move_kind(move))
+
+
+@inner(types.boolean(position_type, types.int64))
+def _see_above_zero(p, move):
+    return see_reaches(p, move, 1)
+
+
+@inner(types.boolean(position_type, types.int64))
+def _see_not_negative(p, move):
+    return see_reaches(p, move, 0)
+
+
+@inner(types.int64(types.int64))
+def _greatest_gain(move):
+    return see_value(move_captured(move)) + promotion_gain(move)
+
+
+@inner(types.int64(position_type, types.int64))
+def _history_index(p, move):
+    code = move_kind(move) + (16 if is_drop(move) else 0) + (KIND_CODES if white_to_move(p) else 0)
+    return code * SQUARES + move_target(move)
+
+
+RULES = Rules(
+    unit=CORE, position_type=position_type, words=WORDS, max_moves=MAX_MOVES, history_size=2 * KIND_CODES * SQUARES,
+    clock_limit=0, load=load, store=store, generate=generate, make=make, key=_key, in_check=in_check, no_aims=NO_AIMS,
+    aims=aims_of, gives_check=gives_check, clock=_clock, mark=_mark, repeated=_repeated, may_recur=_may_recur,
+    path_dependent=_path_dependent, won=may_declare, drawn=_never, stalemate=-1, null_move_allowed=_always, make_null=_make_null,
+    mvv_lva=mvv_lva, see_above_zero=_see_above_zero, see_not_negative=_see_not_negative, greatest_gain=_greatest_gain,
+    target=move_target, history_index=_history_index)
+SEARCH = make_search(RULES)
+_deepen = SEARCH.deepen
+
+
+@entry(types.int64(SEARCH.contexts_type, types.int64, types.int64, SEARCH.reports_type))
+def deepen(contexts, first, last, reports):
+    """Search the position of the first context from one depth to another, see games.search.iterate."""
+    return _deepen(contexts[0], first, last, reports)
+
+
+def searcher(function: int, weights: int, playing: bool, margin: float, megabytes: int = 16) -> Searcher:
+    """Return a search with the evaluation and weights at these addresses, see games.search.searcher."""
+    return Searcher(SEARCH.dtype, deepen, function, weights, playing, margin, megabytes, marks_of)

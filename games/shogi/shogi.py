@@ -1,0 +1,57 @@
+"""Shogi as a record of functions. It is not registered yet: `games/shogi/game.py` will do that."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from games.contest import Contest
+from games.record import Game
+from games.shogi import content, notation, sfen
+from games.shogi.endings import result
+from games.shogi.gametext import game_text, reason
+from games.shogi.movegen import moves_of, play
+from games.shogi.openings import openings
+from games.shogi.picture import picture
+from games.shogi.players import external
+from games.shogi.position import START, STATE, WORDS
+from games.shogi.reading import read
+from games.shogi.search import searcher
+
+
+def after(words: np.ndarray, move: int, random: np.random.Generator | None = None) -> np.ndarray:
+    """Return the position after a legal move."""
+    found = np.empty_like(words)
+    play(words, move, found)
+    return found
+
+
+def plies(positions: np.ndarray) -> np.ndarray:
+    """Return the plies played before positions (n, 15), by their move numbers."""
+    return positions[:, STATE].astype(np.int64) >> 16
+
+
+def second_to_move(words: np.ndarray) -> bool:
+    """Whether White is to move."""
+    return bool(int(words[STATE]) & 1)
+
+
+def draw(words: np.ndarray) -> str:
+    """Return the board as text, Black at the bottom, with the hands beside it."""
+    board = sfen.board_of(words)
+    rows = ["  9  8  7  6  5  4  3  2  1"]
+    for rank in range(9):
+        men = (board.get(9 * file + rank) for file in reversed(range(9)))
+        rows.append(" ".join(f"{'.' if man is None else sfen.man_text(*man):>2}" for man in men) + f"  {'abcdefghi'[rank]}")
+    for white, side in enumerate(("Black", "White")):
+        held = [f"{number} {sfen.man_text(white, kind)}" for kind, number in enumerate(sfen.hand_of(words, white)) if number]
+        rows.append(f"{side} holds {', '.join(held) or 'nothing'}")
+    return "\n".join(rows)
+
+
+GAME = Game(
+    name="shogi", words=WORDS, stages=("all",), start=START.copy, legal_moves=moves_of, play=after, result=result,
+    position=sfen.position, text=sfen.text, draw=draw, move_text=notation.move_text, move_name=notation.move_name,
+    move_named=notation.move_named, plies=plies, read=read, suffixes=tuple(content.SUFFIXES), holds_games=content.holds_games,
+    of_games=lambda name: content.by_name(str(name)) not in content.PACKED,
+    searcher=searcher, picture=picture,
+    contest=Contest(second_to_move, reason=reason, text=game_text, openings=openings, external=external, protocols=("usi",)))

@@ -1,0 +1,15 @@
+"""The compile unit of shogi: an edit to any of its sources recompiles it."""
+
+from __future__ import annotations
+
+from games import jit
+
+SOURCES = [
+    *jit.modules("games", "bits hashset"),
+    *jit.modules("games.search", "alphabeta context harvest iterate memory ordering quiescence rules searcher transposition"),
+    *jit.modules("games.shogi", "attacks checks collect declaration movegen moves node packed perft position search see "
+                                "sfen squares unit"),
+]
+CORE = jit.Unit("shogi", lambda: SOURCES)
+inner = CORE.inner
+entry = CORE.entry

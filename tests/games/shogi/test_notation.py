@@ -1,0 +1,60 @@
+"""Names of moves: those of Western notation as Fairy-Stockfish writes them; both kinds are understood."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+pyffish = pytest.importorskip("pyffish")
+
+from games.shogi import movegen, notation, sfen  # noqa: E402
+from games.shogi.position import START  # noqa: E402
+from games.shogi.shogi import after  # noqa: E402
+
+
+def square(name: str) -> str:
+    """A square as Fairy-Stockfish names it: a1 is 9i."""
+    return "abcdefghi"[9 - int(name[0])] + str(9 - "abcdefghi".index(name[1]))
+
+
+def theirs(name: str) -> str:
+    """A move in Fairy-Stockfish's coordinates."""
+    return name[0] + "@" + square(name[2:]) if "*" in name else square(name[:2]) + square(name[2:4]) + name[4:]
+
+
+def test_western_names_are_those_of_fairy_stockfish():
+    rng, met = random.Random(8), set()
+    for _ in range(3):
+        words = START.copy()
+        for _ in range(150):
+            moves = movegen.moves_of(words)
+            if not moves:
+                break
+            board, side, hands, number = sfen.text(words).split()
+            fen = f"{board}[{_letters(hands)}] {'w' if side == 'b' else 'b'} 0 {number}"
+            for move in rng.sample(moves, min(4, len(moves))):
+                text = notation.move_text(words, move)
+                assert text == pyffish.get_san("shogi", fen, theirs(notation.move_name(words, move)), False,
+                                               pyffish.NOTATION_SHOGI_HODGES_NUMBER), fen
+                assert notation.move_named(words, text) == notation.move_named(words, notation.move_name(words, move)) == move
+                met.update(set("x*+=") & set(text))
+            words = after(words, rng.choice(moves))
+    assert met == set("x*+=")
+
+
+def _letters(hands: str) -> str:
+    """Men in hand one by one: 2P as PP."""
+    found, number = "", ""
+    for letter in hands.replace("-", ""):
+        if letter.isdigit():
+            number += letter
+        else:
+            found, number = found + letter * int(number or 1), ""
+    return found
+
+
+@pytest.mark.parametrize("name", ["", "7g7e", "P*5e", "7g7f+", "P-75", "x"])
+def test_other_names_are_refused(name):
+    with pytest.raises(ValueError, match="illegal move"):
+        notation.move_named(START, name)

@@ -1,0 +1,116 @@
+"""External engines as players: our own over USI, fairy-stockfish, and programs that do something else."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+
+import numpy as np
+import pytest
+
+from games.contest import CRASH, ILLEGAL, RESIGNS, STALL, Control, Forfeit
+from games.shogi import make_games, players, sfen
+from games.shogi.shogi import GAME
+from games.streams import InputError
+from tests.games.shogi.usi.support import COMMAND
+
+FAIRY = shutil.which("fairy-stockfish") or shutil.which("/usr/games/fairy-stockfish")
+
+
+def play(player: players.External, plies: int) -> list[np.ndarray]:
+    """Let a player play both sides."""
+    line, moves = [GAME.start()], []
+    player.begin("1/1/1/0")
+    for _ in range(plies):
+        if GAME.result(line) is not None:
+            break
+        choice = player.choose(np.array(line), moves, None)
+        assert choice.move in GAME.legal_moves(line[-1])
+        assert choice.depth > 0
+        moves.append(choice.move)
+        line.append(GAME.play(line[-1], choice.move, None))
+    return line
+
+
+def test_our_engine_plays_through_the_protocol():
+    player = players.external("usi", COMMAND, {}, Control(nodes=2000), 4)
+    try:
+        assert len(play(player, 8)) == 9
+    finally:
+        player.close()
+
+
+@pytest.mark.skipif(FAIRY is None, reason="no fairy-stockfish")
+@pytest.mark.parametrize("control", [Control(depth=3), Control(nodes=500), Control(movetime=0.05)], ids=lambda c: c.text)
+def test_fairy_stockfish_plays(control):
+    player = players.external("usi", FAIRY, {}, control, 16)
+    try:
+        assert len(play(player, 8)) == 9
+        if control.depth:
+            mate = sfen.position("4k4/9/4P4/9/9/9/9/9/4K4 b G 1")
+            assert player.choose(mate[None], [], None).win_in == 1
+    finally:
+        player.close()
+
+
+@pytest.mark.skipif(FAIRY is None, reason="no fairy-stockfish")
+def test_clocks_are_sent_for_both_sides():
+    player = players.external("usi", FAIRY, {"Skill Level": "0"}, Control(base=2.0, increment=0.1), None)
+    try:
+        player.begin("1/1/1/0")
+        assert player.choose(np.array([GAME.start()]), [], (0.3, 2.0)).move in GAME.legal_moves(GAME.start())
+    finally:
+        player.close()
+
+
+ENGINE = """import sys
+for line in sys.stdin:
+    if line == "usi\\n": print("usiok", flush=True)
+    if line == "isready\\n": print("readyok", flush=True)
+    if line.startswith("go"):
+        {answer}
+"""
+
+
+@pytest.mark.parametrize(("answer", "kind", "detail"), [
+    ("print('bestmove 7g7e', flush=True)", ILLEGAL, "'7g7e'"),
+    ("print('bestmove win', flush=True)", ILLEGAL, "'win'"),
+    ("print('bestmove', flush=True)", ILLEGAL, "''"),
+    ("print('bestmove resign', flush=True)", RESIGNS, ""),
+    ("sys.exit(3)", CRASH, "exited with status 3"),
+    ("pass", STALL, "no move within 0.2 s")])
+def test_an_engine_that_plays_wrongly_forfeits(answer, kind, detail, tmp_path, monkeypatch):
+    monkeypatch.setattr(players, "STALL_SECONDS", 0.1)
+    monkeypatch.setattr(players, "EXTRA_SECONDS", 0.1 if kind == STALL else 20.0)
+    script = tmp_path / "engine.py"
+    script.write_text(ENGINE.replace("{answer}", answer))
+    player = players.external("usi", f"{sys.executable} {script}", {}, Control(nodes=1), None)
+    player.begin("1/1/1/0")
+    with pytest.raises(Forfeit) as forfeit:
+        player.choose(np.array([GAME.start()]), [], None)
+    assert (forfeit.value.kind, forfeit.value.detail) == (kind, detail)
+    player.close()
+
+
+@pytest.mark.parametrize(("protocol", "command", "options", "fault"), [
+    ("uci", "x", {}, "uci:x: shogi has no protocol 'uci', expected usi"),
+    ("usi", "no-such-program", {}, "no-such-program: no such program, expected the command of a usi engine"),
+    ("usi", "true", {}, "true: exited with status 0; is it a usi engine?")])
+def test_what_does_not_start_is_refused_in_one_line(protocol, command, options, fault):
+    with pytest.raises(InputError) as problem:
+        players.external(protocol, command, options, Control(nodes=1), None)
+    assert str(problem.value) == fault
+
+
+@pytest.mark.skipif(FAIRY is None, reason="no fairy-stockfish")
+def test_an_unknown_option_is_refused():
+    with pytest.raises(InputError, match="has no option 'Other'"):
+        players.external("usi", FAIRY, {"Other": "1"}, Control(nodes=1), None)
+
+
+@pytest.mark.skipif(FAIRY is None, reason="no fairy-stockfish")
+def test_sample_games_depend_on_their_number_alone():
+    one, other = (make_games.play_share((FAIRY, 3, numbers)) for numbers in (range(2), range(1, 2)))
+    assert one[1:] == other
+    assert one[0] != one[1]
+    assert all("\n%" in text and "\n'** " in text for _, text in one)
