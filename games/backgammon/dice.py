@@ -12,12 +12,14 @@ from numba.core import types
 
 from games import jit
 from games.backgammon.unit import entry, inner
+from games.bits import ONE
 
 _WIDE = ir.IntType(128)
 MULTIPLIER_0, MULTIPLIER_1 = np.uint64(0xD2E7470EE14C6C93), np.uint64(0xCA5A826395121157)
 WEYL_0, WEYL_1 = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBB67AE8584CAA73B)
 ROUNDS, WAYS = 10, np.uint64(36)
 SIDES = 6
+AGAIN = np.uint64(1 << 32)
 
 
 def _upper(builder, values):
@@ -49,9 +51,29 @@ def way_of(seed, game, ply):
     return np.int64(upper_product(random[0], WAYS))
 
 
+@inner(types.UniTuple(types.int64, 2)(types.uint64, types.uint64))
+def first_way(seed, game):
+    """Return how the dice of the first ply fall, each side's own, rolled again while they are equal, and the side that starts.
+
+    The rolls that do not count are those of plies 2^32 and on, which no game reaches.
+    """
+    ply = np.uint64(0)
+    way = way_of(seed, game, ply)
+    ply = AGAIN
+    while way // SIDES == way % SIDES:
+        way = way_of(seed, game, ply)
+        ply += ONE
+    return way, np.int64(way % SIDES > way // SIDES)
+
+
 @entry(types.int64(types.uint64, types.uint64, types.uint64))
 def _way(seed, game, ply):
     return way_of(seed, game, ply)
+
+
+@entry(types.UniTuple(types.int64, 2)(types.uint64, types.uint64))
+def _first_way(seed, game):
+    return first_way(seed, game)
 
 
 @entry(types.void(types.Array(types.uint64, 1, "C"), types.uint64, types.uint64))
@@ -60,20 +82,18 @@ def fill(words, k0, k1):
     words[0], words[1], words[2], words[3] = philox(words[0], words[1], words[2], words[3], k0, k1)
 
 
-def roll(seed: int, game: int, ply: int) -> tuple[int, int]:
-    """Return the dice of a ply, the larger first; at ply 0, where equal dice are rolled again, use `first_roll`."""
-    a, b = divmod(_way(np.uint64(seed), np.uint64(game), np.uint64(ply)), SIDES)
+def dice_of_way(way: int) -> tuple[int, int]:
+    """Return two dice, the larger first."""
+    a, b = divmod(int(way), SIDES)
     return max(a, b) + 1, min(a, b) + 1
 
 
-def first_roll(seed: int, game: int) -> tuple[tuple[int, int], int]:
-    """Return the dice of the first ply, each side's own, rolled again while they are equal, and who starts: 0 the first player.
+def roll(seed: int, game: int, ply: int) -> tuple[int, int]:
+    """Return the dice of a ply from 1 on, the larger first."""
+    return dice_of_way(_way(np.uint64(seed), np.uint64(game), np.uint64(ply)))
 
-    The rolls that did not count are those of plies 2^32 and on, which no game reaches.
-    """
-    ply = 0
-    while True:
-        a, b = divmod(_way(np.uint64(seed), np.uint64(game), np.uint64(ply)), SIDES)
-        if a != b:
-            return (max(a, b) + 1, min(a, b) + 1), int(b > a)
-        ply = max(ply, 1 << 32) + 1
+
+def first_roll(seed: int, game: int) -> tuple[tuple[int, int], int]:
+    """Return the dice of the first ply, never equal, and who starts: 0 the first player, whose die is the larger."""
+    way, second = _first_way(np.uint64(seed), np.uint64(game))
+    return dice_of_way(way), int(second)
