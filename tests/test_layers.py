@@ -18,7 +18,7 @@ ROOMS = [
     ["evalterms"],
     ["tuner.io", "tuner.statistics", "tuner.unit", "tuner.parallel"],
     ["tuner.parameters", "tuner.objectives"],
-    ["tuner.datasets", "tuner.export"],
+    ["tuner.datasets", "tuner.export", "tuner.networks"],
     ["tuner.rows", "tuner.trace"],
     ["tuner.device"],
     ["tuner.engine", "tuner.fit"],

@@ -7,6 +7,9 @@ A position is the address of its words. Players choose among the afterstates of 
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+from typing import Any
+
 import numpy as np
 from numba.core import types
 
@@ -23,13 +26,20 @@ from games.backgammon.board import (
 )
 from games.backgammon.dice import SIDES, first_way, philox, upper_product, way_of
 from games.backgammon.pubeval import WHOLE, pubeval_of
-from games.backgammon.rules import points_won
+from games.backgammon.rules import HIGHEST_POINTS, points_won
 from games.backgammon.unit import entry, inner
 
 SCRATCH = 2 * MOST * STRIDE  # uint64 of scratch memory that `afterstates_at` needs
 MOST_AFTERSTATES = MOST
 ONE_PLY = np.uint64(1 << PLY_SHIFT)
 START = tuple(start())
+
+
+@inner(types.int64(types.int64))
+def larger_first(way):
+    """Return the roll of the 21 that differ which one of the 36 ways is."""
+    a, b = way // SIDES, way % SIDES
+    return SIDES * max(a, b) + min(a, b)
 
 
 @entry(types.int64(pointer_type, types.int64, types.int64))
@@ -39,23 +49,23 @@ def start_at(position, seed, game):
         position[i] = START[i]
     way, second = first_way(np.uint64(seed), np.uint64(game))
     position[4] = np.uint64(second)
-    return way
+    return larger_first(way)
 
 
 @entry(types.int64(types.int64, types.int64, types.int64))
 def way_at(seed, game, ply):
-    """Return the roll of a ply, from 1 on: which of the 36 ways two dice fall."""
-    return way_of(np.uint64(seed), np.uint64(game), np.uint64(ply))
+    """Return the roll of a ply, from 1 on: SIDES times the larger die less 1, plus the smaller less 1."""
+    return larger_first(way_of(np.uint64(seed), np.uint64(game), np.uint64(ply)))
 
 
 @inner(types.int64(pointer_type, types.int64, pointer_type, pointer_type))
 def write_afterstates(position, way, out, scratch):
     """Write the afterstates of a roll to `out`, WORDS each; return their number."""
-    a, b = way // SIDES + 1, way % SIDES + 1
+    larger, smaller = way // SIDES + 1, way % SIDES + 1
     turn = np.int64(position[4] & TURN)
     for i in range(4):
         scratch[i] = position[(i + 2 * turn) & 3]
-    n = afterstates_of(scratch, out, max(a, b), min(a, b))
+    n = afterstates_of(scratch, out, larger, smaller)
     state = (position[4] ^ TURN) + ONE_PLY
     for k in range(n):
         for i in range(4):
@@ -122,3 +132,29 @@ def pubeval(words):
     race = not contact_between(words[0], words[1], words[2], words[3])
     mine = 2 - 2 * np.int64(words[4] & TURN)
     return pubeval_of(words[mine], words[mine + 1], words[2 - mine], words[3 - mine], race) / WHOLE
+
+
+def _ways() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the 21 rolls that differ, how likely each is, and how likely as the first roll."""
+    ways = np.array([SIDES * a + b for a in range(SIDES) for b in range(a + 1)], np.int64)
+    equal = ways // SIDES == ways % SIDES
+    return ways, np.where(equal, 1, 2) / 36, np.where(equal, 0, 1) / 15
+
+
+@dataclass(frozen=True)
+class WholeGames:
+    """What compiled loops over whole games call and know of backgammon: see `tuner/networks/calls.py`."""
+
+    start: Any = start_at
+    way: Any = way_at
+    afterstates: Any = afterstates_at
+    points: Any = points_at
+    words: int = WORDS
+    scratch: int = SCRATCH
+    ways: np.ndarray = field(default_factory=lambda: _ways()[0])
+    chances: np.ndarray = field(default_factory=lambda: _ways()[1])
+    first_chances: np.ndarray = field(default_factory=lambda: _ways()[2])
+    most_points: int = HIGHEST_POINTS
+
+
+WHOLE_GAMES = WholeGames()

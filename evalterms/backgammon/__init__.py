@@ -1,0 +1,5 @@
+"""The terms of the backgammon evaluation."""
+
+from evalterms.backgammon.points import points
+
+TERMS = (points,)
