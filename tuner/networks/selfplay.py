@@ -14,7 +14,7 @@ from tuner.networks.td import ROWS, td_games
 
 @dataclass(frozen=True, kw_only=True)
 class TdSettings:
-    """How to learn: the step `rate`, lambda, whether gammons and backgammons count, and the seed of the dice."""
+    """How to learn: the step `rate` to begin with, lambda, whether gammons and backgammons count, and the seed of the dice."""
 
     rate: float
     lambda_: float = 0.0
@@ -39,6 +39,7 @@ class TdLearner:
         self._memory = (np.zeros(games.words, np.uint64), np.zeros(games.scratch, np.uint64), np.zeros(games.scratch, np.uint64),
                         np.zeros(ROWS * pad, np.int32), np.zeros(pad, np.int32), np.zeros(self._shape[1], np.float32),
                         np.zeros(outs, np.float32), np.zeros(outs, np.float32))
+        self.rate = settings.rate  # may be changed between games
         self.games = self.plies = 0
 
     @property
@@ -53,7 +54,7 @@ class TdLearner:
         chosen, game, encoding = self._settings, self._games, self._encoding
         plies = td_games(address_of(game.start), address_of(game.way), address_of(game.afterstates), address_of(game.points),
                          address_of(encoding.write), game.words, encoding.for_mover, game.most_points if chosen.points else 1,
-                         self._shape, self._units, self.weights, self._traces, np.float32(chosen.rate),
+                         self._shape, self._units, self.weights, self._traces, np.float32(self.rate),
                          np.float32(chosen.lambda_), chosen.seed, self.games, games, *self._memory, found, results)
         self.games += games
         self.plies += plies
