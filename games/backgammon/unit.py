@@ -6,7 +6,7 @@ from games import jit
 
 SOURCES = [
     *jit.modules("games", "bits"),
-    *jit.modules("games.backgammon", "afterstates board dice native pubeval rules unit"),
+    *jit.modules("games.backgammon", "afterstates bearoff board dice native pubeval rules unit"),
 ]
 CORE = jit.Unit("backgammon", lambda: SOURCES)
 inner = CORE.inner
