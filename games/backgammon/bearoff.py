@@ -1,8 +1,8 @@
 """The one-sided bear-off table: how many rolls a side with all checkers at home needs to bear them off.
 
 A row for each of the 54,264 ways to have up to 15 checkers on points 1 to 6: the probabilities that the last checker leaves with
-the first roll, the second, and so on, if each move has the lowest mean number of rolls afterwards. It is computed at first use, in
-seconds, and kept in the compile cache.
+the first roll, the second, and so on, if each move has the lowest mean number of rolls afterwards. It is computed at first use,
+in seconds, and kept in the compile cache.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import math
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -69,19 +70,27 @@ def _fill(rows, means, sides, out, scratch):
 
 def _sides() -> np.ndarray:
     """Return the counts of all rows (ROWS, 2) as words."""
-    found = np.array([(0, *counts) for counts in _counts(POINTS_AT_HOME, CHECKERS)], np.uint64)
-    found[:, 0] = CHECKERS - found[:, 1:].sum(1)
+    counts = counts_of_rows()
+    found = np.concatenate([CHECKERS - counts.sum(1, keepdims=True), counts], 1).astype(np.uint64)
     places = np.arange(POINTS_AT_HOME + 1, dtype=np.uint64)
     planes = [np.bitwise_or.reduce((found >> np.uint64(k) & np.uint64(1)) << places, axis=1) for k in range(4)]
     return np.stack([planes[0] | planes[1] << np.uint64(32), planes[2] | planes[3] << np.uint64(32)], 1)
 
 
-def _counts(points: int, most: int) -> list[tuple[int, ...]]:
-    """Return the counts of points 1 to `points`, of at most `most` checkers, in the order of rows."""
-    if not points:
-        return [()]
-    rows = [(number, *rest) for number in range(most + 1) for rest in _counts(points - 1, most - number)]
-    return sorted(rows, key=lambda counts: np.cumsum(counts[::-1])[::-1].tolist())
+def counts_of_rows() -> np.ndarray:
+    """Return the counts (ROWS, 6) int64 of all rows on points 1 to 6."""
+    behind = np.array(list(_rising(POINTS_AT_HOME, CHECKERS)))  # checkers on point 6, on 5 and 6, and so on
+    return np.diff(behind, axis=1, prepend=0)[:, ::-1]
+
+
+def _rising(numbers: int, most: int) -> Iterator[tuple[int, ...]]:
+    """Yield tuples of numbers that do not fall, up to `most`, ordered by the last, then by the one before."""
+    if numbers:
+        for last in range(most + 1):
+            for rest in _rising(numbers - 1, last):
+                yield (*rest, last)
+    else:
+        yield ()
 
 
 def compute() -> np.ndarray:

@@ -28,13 +28,13 @@ def test_every_row_is_a_distribution_and_has_a_position():
 
 
 def test_distributions_are_those_of_gnubg(step=23):
-    """gnubg keeps 16 bits of each probability. Where two moves have means as good as equal it may take the other, which happens in
-    220 rows; means agree in all."""
+    """gnubg keeps 16 bits of each probability. Where two moves have means as good as equal it may take the other, which happens
+    in 220 rows; means agree in all."""
     gnubg = pytest.importorskip("gnubg_nn", reason="needs gnubg-nn")
-    counts, table, close, rolls = bearoff._counts(6, 15), bearoff.table(), [], np.arange(1, 33)
+    counts, table, close, rolls = bearoff.counts_of_rows(), bearoff.table(), [], np.arange(1, 33)
     for row in range(1, bearoff.ROWS, step):
         expected = np.zeros(32)
-        found = gnubg.bearoff_probabilities(counts[row])
+        found = gnubg.bearoff_probabilities(tuple(counts[row].tolist()))
         expected[:len(found)] = found
         close.append(abs(table[row] - expected).max() < 1e-4)
         assert abs(table[row] - expected).max() < 3e-3
