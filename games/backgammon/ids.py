@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from games.backgammon.board import CHECKERS, counts_of, dice_of, packed, turn_of
+from games.backgammon.board import CHECKERS, counts_of, dice_of, packed, ply_of, turn_of
 
 POSITION_BYTES, POSITION_LETTERS = 10, 14
 MATCH_BYTES, MATCH_LETTERS = 9, 12
@@ -100,10 +100,10 @@ def check_board(counts: np.ndarray, what: str) -> None:
         raise ValueError(f"{what} has both sides on the bar against closed boards, which no game reaches")
 
 
-def from_position_id(text: str, turn: int = 0, dice: tuple[int, int] = (0, 0)) -> np.ndarray:
+def from_position_id(text: str, turn: int = 0, dice: tuple[int, int] = (0, 0), ply: int = 0) -> np.ndarray:
     """Return the position of a position ID with the side `turn` to move; ValueError in one line if it is not one."""
     counts = counts_of_id(text)
-    return packed(counts if turn else counts[::-1], bool(turn), dice)
+    return packed(counts if turn else counts[::-1], bool(turn), dice, ply)
 
 
 def match_id(match: MatchState) -> str:
@@ -151,5 +151,7 @@ def state_of(words: np.ndarray) -> MatchState:
 
 
 def text_of(words: np.ndarray) -> str:
-    """Return a position as text: its position ID and the match ID of a money game, which has the side to move and the dice."""
-    return f"{position_id(words)}:{match_id(state_of(words))}"
+    """Return a position as text: its position ID, the match ID of a money game, which has the side to move and the dice, and the
+    plies played, if any."""
+    ply = ply_of(words)
+    return f"{position_id(words)}:{match_id(state_of(words))}" + (f" {ply}" if ply else "")

@@ -8,7 +8,7 @@ from collections import Counter
 import numpy as np
 
 from games.backgammon.board import BAR, CHECKERS, OFF, counts_of, dice_of, packed, turn_of
-from games.backgammon.ids import from_match_id, from_position_id
+from games.backgammon.ids import MatchState, from_match_id, from_position_id
 from games.backgammon.rules import afterstates, steps_of
 from games.backgammon.xgid import PREFIX, from_xgid
 
@@ -18,18 +18,19 @@ PLACES = {"bar": BAR, "off": OFF}
 
 
 def position(text: str) -> np.ndarray:
-    """Parse a position: `positionID`, `positionID:matchID` or an XGID; ValueError in one line if it is none of them.
+    """Parse a position: `positionID`, `positionID:matchID`, or either and the plies played after a blank, or an XGID.
 
-    A position ID alone is that of the first player before the roll.
+    A position ID alone is that of the first player before the roll. ValueError in one line if the text is none of them.
     """
     text = text.strip()
     if text.startswith(PREFIX) or text.count(":") > 1:
         return from_xgid(text)[0]
-    board, colon, match = text.partition(":")
-    if not colon:
-        return from_position_id(board)
-    state = from_match_id(match)
-    return from_position_id(board, state.on_roll, state.dice)
+    ids, blank, plies = text.partition(" ")
+    if blank and not re.fullmatch(r"\d{1,9}", plies, re.ASCII):
+        raise ValueError(f"{plies[:20]!r} after the IDs is not a number of plies")
+    board, colon, match = ids.partition(":")
+    state = from_match_id(match) if colon else MatchState()
+    return from_position_id(board, state.on_roll, state.dice, int(plies or 0))
 
 
 def move_text(words: np.ndarray, move: int) -> str:

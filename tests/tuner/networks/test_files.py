@@ -18,11 +18,14 @@ def inputs_of(game: str, encoding: str) -> int:
     return 5
 
 
+def write_example(path):
+    write_network(path, NetworkFile("backgammon", "tiny5", network(5, SHAPES[3]), 3, 'he said "so"\n'))
+
+
 @pytest.fixture
 def file(tmp_path):
-    path = tmp_path / "net.yaml"
-    write_network(path, NetworkFile("backgammon", "tiny5", network(5, SHAPES[3]), 3, 'he said "so"\n'))
-    return path
+    write_example(tmp_path / "net.yaml")
+    return tmp_path / "net.yaml"
 
 
 def test_what_is_written_is_read(file):
