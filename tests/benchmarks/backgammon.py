@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import time
 from itertools import islice
 
 import numpy as np
 import pytest
 
+from evalterms.backgammon.encodings import ENCODINGS
 from games.backgammon.board import contact, start, with_dice
 from games.backgammon.native import WHOLE_GAMES, choose_at_random, choose_by_pubeval, pubeval, pubeval_move
 from games.backgammon.rules import afterstates
 from tests.games.backgammon import test_bearoff, test_files, test_ids, test_rules
 from tests.games.backgammon.support import gnubg_board, random_board, rolls_of_games
 from tests.tuner.networks import test_files as test_network_files
+from tests.tuner.networks.support import counts_of_positions
+from tuner.networks.model import compiled_outputs, random_network
 from tuner.networks.players import Player, play_games
+from tuner.networks.selfplay import TdLearner, TdSettings
 from tuner.statistics.luck import mean_points
 
 PAIRS, BOARDS, MUTATED = 200_000, 100_000, 5_000
@@ -85,3 +90,28 @@ def test_many_damaged_networks(tmp_path, monkeypatch, suffix):
     test_network_files.write_example(path)
     test_network_files.test_mutated_files_are_read_or_refused_in_one_line(path, suffix)
 
+
+
+@pytest.mark.parametrize("layers, games, target", [([(1, "sigmoid")], 4000, 5000), ([(40, "sigmoid"), (1, "sigmoid")], 2000, 1800)],
+                         ids=["linear", "40 hidden"])
+def test_self_play_is_fast(layers, games, target):
+    """Games a second of one thread, on an idle machine, once the games have their usual length."""
+    encoding = ENCODINGS["tesauro198"]
+    learner = TdLearner(random_network(encoding.size, layers, 1, 0.01 if len(layers) == 1 else None), encoding, WHOLE_GAMES,
+                        TdSettings(rate=0.1))
+    learner.play(2000)
+    started = time.thread_time()
+    learner.play(games)
+    assert games / (time.thread_time() - started) > target
+
+
+def test_forward_passes_are_fast():
+    """A million of 198-40-1 a second on one thread, each from its counts."""
+    encoding = ENCODINGS["tesauro198"]
+    positions = np.array(list(islice(self_play(), 2000)))
+    counts = np.tile(counts_of_positions(encoding, positions), (50, 1))
+    network = random_network(encoding.size, [(40, "sigmoid"), (1, "sigmoid")], 1)
+    compiled_outputs(network, encoding.units, counts[:10])
+    started = time.thread_time()
+    compiled_outputs(network, encoding.units, counts)
+    assert len(counts) / (time.thread_time() - started) > 1e6

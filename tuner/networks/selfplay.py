@@ -23,9 +23,12 @@ class TdSettings:
 
 
 class TdLearner:
-    """A network that learns; its weights are in single precision."""
+    """A network that learns; its weights are in single precision.
 
-    def __init__(self, network: Network, encoding: Encoding, games: WholeGames, settings: TdSettings) -> None:
+    With the network of a learner that has played `played` games, and the same settings, it goes on as that learner would have.
+    """
+
+    def __init__(self, network: Network, encoding: Encoding, games: WholeGames, settings: TdSettings, played: int = 0) -> None:
         if network.inputs != encoding.size:
             raise ValueError(f"a network of {network.inputs} inputs for an encoding of {encoding.size}")
         if network.layers[-1].activation not in ("sigmoid", "tanh") or len(network.layers[-1].biases) != 1:
@@ -40,7 +43,7 @@ class TdLearner:
                         np.zeros(ROWS * pad, np.int32), np.zeros(pad, np.int32), np.zeros(self._shape[1], np.float32),
                         np.zeros(outs, np.float32), np.zeros(outs, np.float32))
         self.rate = settings.rate  # may be changed between games
-        self.games = self.plies = 0
+        self.games, self.plies = played, 0
 
     @property
     def network(self) -> Network:
@@ -57,5 +60,5 @@ class TdLearner:
                          self._shape, self._units, self.weights, self._traces, np.float32(self.rate),
                          np.float32(chosen.lambda_), chosen.seed, self.games, games, *self._memory, found, results)
         self.games += games
-        self.plies += plies
+        self.plies += plies  # of this learner
         return results, found.reshape(-1, self._games.words)[:min(record, plies)]

@@ -101,6 +101,15 @@ def test_it_goes_on_where_it_was():
     assert after([20]) == after([1, 7, 12])
 
 
+def test_a_learner_made_from_its_network_goes_on_bit_for_bit():
+    settings = TdSettings(rate=0.1, lambda_=0.5, seed=3)
+    whole = TdLearner(network(TESAURO.size, [(5, "tanh"), (1, "tanh")]), TESAURO, WHOLE_GAMES, settings)
+    whole.play(6)
+    resumed = TdLearner(whole.network, TESAURO, WHOLE_GAMES, settings, played=6)
+    assert whole.play(5)[0].tolist() == resumed.play(5)[0].tolist()
+    assert whole.weights.tobytes() == resumed.weights.tobytes()
+
+
 @pytest.mark.parametrize("layers, message", [([(1, "linear")], "one output"), ([(2, "tanh")], "one output")])
 def test_networks_without_an_output_for_learning_are_refused(layers, message):
     with pytest.raises(ValueError, match=message):
