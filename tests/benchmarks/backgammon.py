@@ -92,8 +92,8 @@ def test_many_damaged_networks(tmp_path, monkeypatch, suffix):
 
 
 
-@pytest.mark.parametrize("layers, games, target", [([(1, "sigmoid")], 4000, 5000), ([(40, "sigmoid"), (1, "sigmoid")], 2000, 1800)],
-                         ids=["linear", "40 hidden"])
+@pytest.mark.parametrize("layers, games, target", [
+    ([(1, "sigmoid")], 4000, 5000), ([(40, "sigmoid"), (1, "sigmoid")], 2000, 1800)], ids=["linear", "40 hidden"])
 def test_self_play_is_fast(layers, games, target):
     """Games a second of one thread, on an idle machine, once the games have their usual length."""
     encoding = ENCODINGS["tesauro198"]

@@ -8,13 +8,14 @@ import pytest
 import yaml
 
 from games.chess.fen import fen
+from games.record import available
 from tests.evalterms.support import some_positions
 from tuner.engine.loading import load_engine, load_parameters, parameter_path
 from tuner.io.files import BUNDLED
 from tuner.parameters.heading import game_of
 from tuner.parameters.writer import to_text, write_parameters
 
-FILES = sorted(BUNDLED.glob("*/*.yaml"))
+FILES = sorted(path for game in available() for path in (BUNDLED / game).glob("*.yaml"))
 every_file = pytest.mark.parametrize("path", FILES, ids=[f"{path.parent.name}-{path.stem}" for path in FILES])
 
 # Rofchade's numbers as Ronald Friederich published them: piece values, and rows of the tables from a to h

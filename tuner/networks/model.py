@@ -9,6 +9,7 @@ import numpy as np
 
 from tuner.networks.forward import LANES, LINEAR, RELU, SIGMOID, TANH, outputs
 
+AT_ONCE = 256
 ACTIVATIONS = {"linear": LINEAR, "relu": RELU, "tanh": TANH, "sigmoid": SIGMOID}
 
 
@@ -109,16 +110,15 @@ def random_network(inputs: int, layers: Sequence[tuple[int, str]], seed: int, sp
     return Network(tuple(found))
 
 
-def padded(counts: np.ndarray) -> np.ndarray:
-    """Return rows of counts (n, inputs) as compiled code takes them, (n, a multiple of LANES) int32."""
-    return np.pad(counts, ((0, 0), (0, -counts.shape[1] % LANES))).astype(np.int32)
-
-
 def compiled_outputs(network: Network, units: np.ndarray, counts: np.ndarray) -> np.ndarray:
     """Return the outputs (n, outputs) float32 for counts (n, inputs), by compiled code in single precision."""
-    rows, shape = padded(counts), network.shape
-    out = np.empty((len(rows), len(network.layers[-1].biases)), np.float32)
-    outs, scratch = np.empty(shape[1::2].sum(), np.float32), np.empty(shape[1], np.float32)
-    outputs(shape, units.astype(np.float32), network.flat().astype(np.float32), rows.ravel(), np.zeros(rows.shape[1], np.int32),
-            outs, scratch, out)
+    shape, pad = network.shape, -(-counts.shape[1] // LANES) * LANES
+    flat, units = network.flat().astype(np.float32), units.astype(np.float32)
+    out = np.empty((len(counts), len(network.layers[-1].biases)), np.float32)
+    outs, scratch, zeros = np.empty(shape[1::2].sum(), np.float32), np.empty(shape[1], np.float32), np.zeros(pad, np.int32)
+    rows = np.zeros((AT_ONCE, pad), np.int32)
+    for begin in range(0, len(counts), AT_ONCE):  # few enough rows to stay in the CPU's cache
+        part = out[begin:begin + AT_ONCE]
+        rows[:len(part), :counts.shape[1]] = counts[begin:begin + AT_ONCE]
+        outputs(shape, units, flat, rows.ravel(), zeros, outs, scratch, part)
     return out
