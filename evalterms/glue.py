@@ -100,6 +100,29 @@ def scores(positions, weights, out):
         out[i] = evaluate(positions[i], words_at(weights))
 
 
+@UNIT.entry(types.int64(types.CPointer(types.uint64), types.CPointer(types.int32)))
+def write_counts(words, row):
+    """Write the counts of the position at an address to a row: times the phase for the first stage, then times PHASES - phase for
+    the last. For evaluations that are linear. Return the length of the row."""
+    words = row_of(words)
+    for i in range({columns}):
+        row[i] = np.int32(0)
+    first, second = first_side(words), second_side(words)
+    first_across, second_across = across(first), across(second)
+    for turn in range(2):
+        if turn == 0:
+            us, them, sign = first, second_across, 1
+        else:
+            us, them, sign = second, first_across, -1
+        count(us, them, count_emitter(row, sign), count_emitter(row, 1), turn)
+    phase = phase_of(words)
+    for i in range({columns}):
+        both = row[i]
+        row[i] = np.int32(both * phase)
+        row[{columns} + i] = np.int32(both * (PHASES - phase))
+    return 2 * {columns}
+
+
 @UNIT.entry(types.int64(rows_type, types.int64, types.Array(types.int32, 2, "C"), types.Array(types.uint16, 1, "C"),
                         types.Array(types.int8, 1, "C"), types.Array(types.int64, 1, "C"), types.Array(types.uint8, 1, "C")))
 def coefficients(positions, start, rows, index, counts, ends, phases):
@@ -205,7 +228,8 @@ def glue_text(game: str, terms: Sequence[Term], key: str) -> str:
     kept_imports, kept_functions, kept_value = kept_text(game, kept_calls, rest_calls)
     helpers = (_TAPERED.format(unit=UNIT) if sums else "") + "\n".join(sums)
     return _GLUE.format(
-        game=game, key=key, names=", ".join(term.name for term in terms), imports="\n".join(imports), helpers=helpers,
+        game=game, key=key, columns=base, names=", ".join(term.name for term in terms), imports="\n".join(imports),
+        helpers=helpers,
         kept_imports=kept_imports, kept_functions=kept_functions, kept_value=kept_value,
         score_calls="\n".join(score_calls) or "    pass", count_calls="\n".join(count_calls), bent_calls=_bent(terms, curved),
         scale_calls=_scaled(scaling), combine_calls=_combined(terms, curved, scaling, form))

@@ -19,7 +19,7 @@ ROOMS = [
     ["tuner.io", "tuner.statistics", "tuner.unit", "tuner.parallel"],
     ["tuner.cluster"],
     ["tuner.parameters", "tuner.objectives"],
-    ["tuner.datasets", "tuner.export"],
+    ["tuner.datasets", "tuner.export", "tuner.networks"],
     ["tuner.rows", "tuner.trace"],
     ["tuner.device"],
     ["tuner.engine", "tuner.fit"],

@@ -1,0 +1,78 @@
+"""What networks see of a position: counts of the raw board, of both sides instead of their difference.
+
+An input is a count times its unit. `tesauro198` is that of TD-Gammon: both players, then who rolls next; outputs are for the
+first player. `perspective196` has the side that rolls next and the other side; outputs are for the side that rolls next.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numba.core import types
+
+from evalterms.backgammon.points import count_points, points
+from evalterms.backgammon.view import CORE, WORDS, across, first_side, second_side, side_type
+from evalterms.emit import count_at, count_emitter, count_emitter_type
+from evalterms.pointers import row_function
+from games import jit
+
+UNIT = jit.Unit("encodings-backgammon", lambda: {*Path(__file__).parent.glob("*.py"), *Path(__file__).parent.parent.glob("*.py")},
+                salt=CORE.name)
+SIDE = points.size
+UNITS = np.tile([1, 1, 1, 0.5], 24).tolist() + [0.5, 1 / 15]  # of a side
+row_of = row_function(WORDS)
+native = types.int64(types.CPointer(types.uint64), types.CPointer(types.int32))
+
+
+@dataclass(frozen=True)
+class Encoding:
+    """An encoding: its number of inputs, the unit of each (inputs,) float64, whether its outputs are for the side that rolls next
+    rather than for the first player, and the compiled function that writes the counts of a position."""
+
+    name: str
+    units: np.ndarray
+    for_mover: bool
+    write: Any  # (address of a position, address of a row of int32) -> number of counts; the row beyond them is left
+
+    @property
+    def size(self) -> int:
+        return len(self.units)
+
+
+@UNIT.inner(types.void(side_type, side_type, count_emitter_type))
+def both(us, them, emit):
+    """Count the checkers of two sides, each as it sees the board."""
+    count_points(us, across(them), count_at(emit, 0))
+    count_points(them, across(us), count_at(emit, SIDE))
+
+
+@UNIT.entry(native)
+def write_tesauro198(position, row):
+    words = row_of(position)
+    for i in range(2 * SIDE + 2):
+        row[i] = np.int32(0)
+    first, second = first_side(words), second_side(words)
+    both(first, second, count_emitter(row, 1))
+    row[2 * SIDE + (0 if first.to_move else 1)] = np.int32(1)
+    return 2 * SIDE + 2
+
+
+@UNIT.entry(native)
+def write_perspective196(position, row):
+    words = row_of(position)
+    for i in range(2 * SIDE):
+        row[i] = np.int32(0)
+    first, second = first_side(words), second_side(words)
+    if first.to_move:
+        both(first, second, count_emitter(row, 1))
+    else:
+        both(second, first, count_emitter(row, 1))
+    return 2 * SIDE
+
+
+ENCODINGS = {each.name: each for each in (
+    Encoding("tesauro198", np.array(2 * UNITS + [1, 1]), False, write_tesauro198),
+    Encoding("perspective196", np.array(2 * UNITS), True, write_perspective196))}

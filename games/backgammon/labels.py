@@ -1,0 +1,86 @@
+"""Read and write labelled positions as CSV: `position_id,win,win_g,win_bg,lose_g,lose_bg`.
+
+The numbers are probabilities for the side that rolls, which becomes the first player: to win, to win a gammon or more, to win a
+backgammon, to lose a gammon or more, to lose a backgammon. They include each other, as gnubg's do: win_g <= win.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from games.backgammon.ids import from_position_id, position_id
+from games.streams import InputError, lines
+
+HEADER = ("position_id", "win", "win_g", "win_bg", "lose_g", "lose_bg")
+AT_ONCE = 1 << 14
+TOLERANCE = 2e-3  # of files whose numbers have three decimals
+NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?", re.ASCII)
+
+
+def points_of(chances: np.ndarray) -> np.ndarray:
+    """Return the expected points (n,) of the side that rolls from its probabilities (n, 5)."""
+    win, win_g, win_bg, lose_g, lose_bg = chances.T
+    return 2 * win - 1 + win_g + win_bg - lose_g - lose_bg
+
+
+def parse(text: str) -> tuple[np.ndarray, list[float]]:
+    """Return the position and the probabilities of a line; ValueError in one line if it is not one."""
+    fields = [field.strip().strip('"') for field in text.split(",")]
+    if len(fields) != len(HEADER):
+        raise ValueError(f"{len(fields)} fields, expected {len(HEADER)}: {','.join(HEADER)}")
+    chances = []
+    for name, field in zip(HEADER[1:], fields[1:], strict=True):
+        if not NUMBER.fullmatch(field) or not -TOLERANCE <= float(field) <= 1 + TOLERANCE:
+            raise ValueError(f"{name} is {field[:20]!r}, expected a probability from 0 to 1")
+        chances.append(min(max(float(field), 0.0), 1.0))
+    win, win_g, win_bg, lose_g, lose_bg = chances
+    for name, part, whole_name, whole in (("win_g", win_g, "win", win), ("win_bg", win_bg, "win_g", win_g),
+                                          ("lose_g", lose_g, "1 - win", 1 - win), ("lose_bg", lose_bg, "lose_g", lose_g)):
+        if part > whole + TOLERANCE:
+            raise ValueError(f"{name} is {part:g}, more than {whole_name}, {whole:g}, of which it is a part")
+    return from_position_id(fields[0]), chances
+
+
+def read_labels(source: str, strict: bool, note: Callable[[str], None]) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Yield positions (n, words), the first player to roll, and their probabilities (n, 5).
+
+    Bad lines are noted and left out; under `strict` they raise InputError, as does a file without the header.
+    """
+    positions: list[np.ndarray] = []
+    chances: list[list[float]] = []
+    header = False
+    for number, line in enumerate(lines(source), 1):
+        text = line.decode("utf-8-sig", "replace").strip()
+        if not text or text.startswith("#"):
+            continue
+        if not header:
+            if tuple(field.strip().strip('"') for field in text.split(",")) != HEADER:
+                raise InputError(f"{source}:{number}: the header is {text[:60]!r}, expected {','.join(HEADER)}")
+            header = True
+            continue
+        try:
+            words, found = parse(text)
+        except ValueError as problem:
+            if strict:
+                raise InputError(f"{source}:{number}: {problem}; fix it, or leave out --strict to skip such lines") from None
+            note(f"{source}:{number}: {problem}; line skipped")
+            continue
+        positions.append(words)
+        chances.append(found)
+        if len(positions) == AT_ONCE:
+            yield np.array(positions), np.array(chances)
+            positions, chances = [], []
+    if not header:
+        raise InputError(f"{source}: empty, expected the header {','.join(HEADER)}")
+    if positions:
+        yield np.array(positions), np.array(chances)
+
+
+def labels_text(positions: np.ndarray, chances: np.ndarray) -> str:
+    """Return positions (n, words) and probabilities (n, 5) for the side that rolls as the text of a file."""
+    rows = (f"{position_id(words)},{','.join(f'{chance:.6g}' for chance in row)}\n"
+            for words, row in zip(positions, chances, strict=True))
+    return ",".join(HEADER) + "\n" + "".join(rows)

@@ -1,0 +1,117 @@
+"""What the tests of backgammon check on a few inputs, on many: `pytest tests/benchmarks/backgammon.py`, an hour at most."""
+
+from __future__ import annotations
+
+import time
+from itertools import islice
+
+import numpy as np
+import pytest
+
+from evalterms.backgammon.encodings import ENCODINGS
+from games.backgammon.board import contact, start, with_dice
+from games.backgammon.native import WHOLE_GAMES, choose_at_random, choose_by_pubeval, pubeval, pubeval_move
+from games.backgammon.rules import afterstates
+from tests.games.backgammon import test_bearoff, test_files, test_ids, test_rules
+from tests.games.backgammon.support import gnubg_board, random_board, rolls_of_games
+from tests.tuner.networks import test_files as test_network_files
+from tests.tuner.networks.support import counts_of_positions
+from tuner.networks.model import compiled_outputs, random_network
+from tuner.networks.players import Player, play_games
+from tuner.networks.selfplay import TdLearner, TdSettings
+from tuner.statistics.luck import mean_points
+
+PAIRS, BOARDS, MUTATED = 200_000, 100_000, 5_000
+gnubg = pytest.importorskip("gnubg_nn", reason="needs gnubg-nn")
+
+
+@pytest.mark.parametrize("kind", ["random play", "self-play", "bear-off"])
+def test_afterstates_of_many_rolls_are_those_of_gnubg(kind):
+    random = np.random.default_rng(8)
+    first = start if kind != "bear-off" else lambda: random_board(random, 6)
+    found = rolls_of_games(2, PAIRS, first=first) if kind != "self-play" else self_play()
+    for words in islice(found, PAIRS // 3 + 1):
+        test_rules.afterstates_equal(words)
+
+
+def self_play():
+    """Positions with dice of pubeval against itself."""
+    random = np.random.default_rng(4)
+    while True:
+        words = start()
+        while True:
+            words = with_dice(words, tuple(random.integers(1, 7, 2).tolist()))
+            yield words
+            after, _ = afterstates(words)
+            words = after[pubeval_move(words, after)]
+            if len(afterstates(with_dice(words, (2, 1)))[0]) == 0:
+                break
+
+
+def test_pubeval_is_gnubgs_on_many_boards():
+    random, races = np.random.default_rng(5), 0
+    for _ in range(BOARDS):
+        words = random_board(random, int(random.integers(3, 26)))
+        races += not contact(words)
+        assert abs(pubeval(words) - gnubg.pub_eval_score(gnubg_board(words))) < 1e-4
+    assert BOARDS // 10 < races < BOARDS
+
+
+def test_anchors():
+    anyone, pub = Player(choose_at_random, 5), Player(choose_by_pubeval)
+    found = play_games(WHOLE_GAMES, pub, anyone, 100_000, seed=1)
+    assert abs(mean_points(found.points).mean - 2.496) < 0.02
+    found = play_games(WHOLE_GAMES, anyone, Player(choose_at_random, 6), 100_000, seed=1)
+    assert abs(mean_points(found.points).mean) < 0.03
+
+
+def test_every_row_of_the_bearoff_table():
+    test_bearoff.test_distributions_are_those_of_gnubg(step=1)
+
+
+@pytest.mark.parametrize("name", test_files.FORMATS)
+def test_many_damaged_games(tmp_path, name):
+    test_files.test_damaged_files_give_legal_games_or_one_line(tmp_path, name, MUTATED)
+
+
+def test_many_damaged_labels(tmp_path):
+    test_files.test_damaged_labels_are_skipped_in_one_line(tmp_path, MUTATED)
+
+
+def test_many_damaged_ids(monkeypatch):
+    monkeypatch.setattr(test_ids, "MUTATED", MUTATED)
+    test_ids.test_mutated_ids_are_read_or_refused_in_one_line()
+
+
+@pytest.mark.parametrize("suffix", [".yaml", ".npz"])
+def test_many_damaged_networks(tmp_path, monkeypatch, suffix):
+    monkeypatch.setattr(test_network_files, "MUTATED", MUTATED)
+    path = tmp_path / "net.yaml"
+    test_network_files.write_example(path)
+    test_network_files.test_mutated_files_are_read_or_refused_in_one_line(path, suffix)
+
+
+
+@pytest.mark.parametrize("layers, games, target", [
+    ([(1, "sigmoid")], 4000, 5000), ([(40, "sigmoid"), (1, "sigmoid")], 2000, 1800)], ids=["linear", "40 hidden"])
+def test_self_play_is_fast(layers, games, target):
+    """Games a second of one thread, on an idle machine, once the games have their usual length."""
+    encoding = ENCODINGS["tesauro198"]
+    learner = TdLearner(random_network(encoding.size, layers, 1, 0.01 if len(layers) == 1 else None), encoding, WHOLE_GAMES,
+                        TdSettings(rate=0.1))
+    learner.play(2000)
+    started = time.thread_time()
+    learner.play(games)
+    assert games / (time.thread_time() - started) > target
+
+
+def test_forward_passes_are_fast():
+    """A million of 198-40-1 a second on one thread, each from its counts."""
+    encoding = ENCODINGS["tesauro198"]
+    positions = np.array(list(islice(self_play(), 2000)))
+    counts = np.tile(counts_of_positions(encoding, positions), (50, 1))
+    network = random_network(encoding.size, [(40, "sigmoid"), (1, "sigmoid")], 1)
+    compiled_outputs(network, encoding.units, counts[:10])
+    started = time.thread_time()
+    compiled_outputs(network, encoding.units, counts)
+    assert len(counts) / (time.thread_time() - started) > 1e6

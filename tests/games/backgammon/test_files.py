@@ -1,0 +1,198 @@
+"""Games that GNU Backgammon wrote, in both formats; labels; damaged files."""
+
+import random
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from games.backgammon import labels, mat, sgf
+from games.backgammon.board import dice_of, turn_of, with_dice
+from games.backgammon.gamerecord import DROPPED, PLAYED, RESIGNED, GameRecord
+from games.backgammon.ids import from_match_id, position_id
+from games.backgammon.notation import move_text
+from games.backgammon.rules import afterstates, points
+from games.streams import InputError
+from tests.games.backgammon.support import rolls_of_games
+
+DATA = Path(__file__).parent / "data"
+MUTATED = 250  # tests/benchmarks/backgammon.py: 5,000
+FORMATS = {"gnubg.mat": mat.read_games, "gnubg.sgf": sgf.read_games}
+
+
+def quiet(text: str) -> None:
+    raise AssertionError(text)
+
+
+def read(name: str) -> list[GameRecord]:
+    return list(FORMATS[name](str(DATA / name), True, quiet))
+
+
+def test_both_formats_have_the_same_games():
+    for one, other in zip(read("gnubg.mat"), read("gnubg.sgf"), strict=True):
+        assert (one.line == other.line).all() and one.moves == other.moves
+        assert (one.players, one.score, one.length, one.cubes, one.points, one.end) == (
+            other.players, other.score, other.length, other.cubes, other.points, other.end)
+
+
+def test_results_and_cubes():
+    first, second = read("gnubg.mat")
+    assert (first.points, first.end, first.cube, first.value) == (2, DROPPED, 2, 1)
+    assert (second.points, second.end, second.cube, second.value) == (8, PLAYED, 4, 2)
+    assert second.cubes == [(4, 2), (17, 4)] and second.score == (2, 0) and second.length == 7
+
+
+def test_positions_are_those_that_gnubg_names():
+    texts = (DATA / "gnubg.ids").read_text().split("\n", 1)[1].split("\n\n")
+    for game, text in zip(read("gnubg.sgf"), texts, strict=True):
+        ids = [line.split(":") for line in text.split()]
+        at = 0
+        for board, match in ids:  # decisions on the cube have the board of the next roll
+            words, state = game.rolled[min(at, len(game.rolled) - 1)], from_match_id(match)
+            if at < len(game.rolled) and state.dice == dice_of(words):
+                assert position_id(words) == board and state.on_roll == turn_of(words)
+                at += 1
+        assert at == len(game.rolled)
+
+
+def random_games(seed: int, number: int) -> list[GameRecord]:
+    """Games of random players, with cubes."""
+    random_generator, found = random.Random(seed), []
+    score = (0, 0)
+    for _ in range(number):
+        game, dice = GameRecord(("Ann", "Bob"), score, 9999), (3, 1)
+        side = random_generator.randrange(2)
+        while not points(game.now):
+            if game.rolled:
+                side, dice = turn_of(game.now), (random_generator.randint(1, 6), random_generator.randint(1, 6))
+                if random_generator.random() < 0.02:
+                    game.double(side)
+                    if random_generator.random() < 0.3:
+                        game.drop(1 - side)
+                        break
+            words = game.now
+            words[4] |= np.uint64(side)
+            words = with_dice(words, dice)
+            _, moves = afterstates(words)
+            game.play(side, dice, move_text(words, int(random_generator.choice(moves))))
+        game.finish(None)
+        score = (score[0] + max(game.points, 0), score[1] + max(-game.points, 0))
+        found.append(game)
+    return found
+
+
+def test_what_is_written_is_read(tmp_path):
+    games = [*read("gnubg.mat"), *random_games(1, 12)]
+    (tmp_path / "a.mat").write_text(mat.mat_text(games))
+    again = list(mat.read_games(str(tmp_path / "a.mat"), True, quiet))
+    for one, other in zip(games, again, strict=True):
+        assert (one.line == other.line).all()
+        assert (one.cubes, one.points, one.end, one.players, one.score) == (
+            other.cubes, other.points, other.end, other.players, other.score)
+
+
+def test_a_resigned_game_has_the_points_of_the_file(tmp_path):
+    text = (DATA / "gnubg.mat").read_text().split("\n")
+    end = next(k for k, line in enumerate(text) if line.startswith(" 10)"))
+    (tmp_path / "a.mat").write_text("\n".join(text[:end]) + "\n      Wins 4 points\n")
+    (game,) = mat.read_games(str(tmp_path / "a.mat"), True, quiet)
+    assert (game.points, game.end) == (4, RESIGNED)
+
+
+@pytest.mark.parametrize("old, new, message", [
+    ("21: 13/11 24/23", "21: 13/11 24/22", "a.mat:7: '13/11 24/22' is not a legal move of 21 at ply 1; fix it"),
+    ("Doubles => 2", "Doubles => 4", "the cube goes from 1 to 4 at ply 14, expected 2"),
+    ("Wins 2 points", "Wins 3 points", "the file states +3 points for the first player, the dropped cube gives +2"),
+    ("Wins 8 points", "Wins 4 points", "the file states +4 points for the first player, the moves give +8"),
+    ("Game 2\n gnubg", "Game 2\n  1) 31: 8/5 6/5\n gnubg", "root : 0' is neither a numbered move"),
+    ("  2) 32:", "  2) 3:", "out of turn"),
+])
+def test_faults_of_games_are_named(tmp_path, old, new, message):
+    text = (DATA / "gnubg.mat").read_text()
+    assert old in text
+    path = tmp_path / "a.mat"
+    path.write_text(text.replace(old, new, 1))
+    with pytest.raises(InputError) as error:
+        list(mat.read_games(str(path), True, quiet))
+    assert message in str(error.value)
+    notes: list[str] = []
+    assert len(list(mat.read_games(str(path), False, notes.append))) == 1
+    assert len(notes) == 1 and notes[0].endswith("; game skipped")
+
+
+def mutations(seed: int, whole: bytes, number: int):
+    """Damaged copies of a file."""
+    chance = random.Random(seed)
+    for _ in range(number):
+        content = bytearray(whole)
+        for _ in range(chance.randint(1, 6)):
+            at = chance.randrange(len(content) + 1)
+            content[at:at + chance.choice([0, 1, 1, 2, 300])] = bytes(chance.choices(
+                b"[]();:/*0123456789abyzBWDTdr \n\\\xff", k=chance.choice([0, 1, 1, 3])))
+        yield bytes(content)
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_damaged_files_give_legal_games_or_one_line(tmp_path, name, mutated=MUTATED):
+    notes: list[str] = []
+    whole = (DATA / name).read_bytes()
+    for content in mutations(1, whole if len(whole) < 9000 else whole[:9000], mutated):
+        path = tmp_path / name
+        path.write_bytes(content)
+        try:
+            for game in FORMATS[name](str(path), False, notes.append):
+                for before, after in zip(game.rolled, game.afterstates, strict=True):
+                    assert (afterstates(before)[0] == after).all(1).any()
+        except InputError as problem:
+            notes.append(str(problem))
+    assert len(notes) > mutated // 4
+    assert all("\n" not in note and str(tmp_path) in note for note in notes)
+
+
+def some_labels() -> tuple[np.ndarray, np.ndarray]:
+    random_generator = np.random.default_rng(2)
+    positions = np.array([with_dice(words, (0, 0)) for words in rolls_of_games(1, 200)])
+    win = random_generator.random(200)
+    win_g, lose_g = win * random_generator.random(200), (1 - win) * random_generator.random(200)
+    return positions, np.stack([win, win_g, win_g / 3, lose_g, lose_g / 2], 1)
+
+
+def test_labels_are_read_again(tmp_path):
+    positions, chances = some_labels()
+    (tmp_path / "a.csv").write_text(labels.labels_text(positions, chances))
+    ((found, again),) = labels.read_labels(str(tmp_path / "a.csv"), True, quiet)
+    assert [position_id(words) for words in found] == [position_id(words) for words in positions]
+    assert all(turn_of(words) == 0 for words in found)
+    assert abs(again - chances).max() < 1e-5
+    assert np.allclose(labels.points_of(np.array([[0.5, 0, 0, 0, 0], [1, 1, 1, 0, 0], [0.6, 0.2, 0.1, 0.1, 0]])), [0, 3, 0.4])
+
+
+@pytest.mark.parametrize("line, message", [
+    ("4HPwATDgc/ABMA,.5,.1,0,.1", "a.csv:2: 5 fields, expected 6: position_id,win,win_g,win_bg,lose_g,lose_bg; fix it"),
+    ("4HPwATDgc/ABMA,.5,.6,0,.1,0", "a.csv:2: win_g is 0.6, more than win, 0.5, of which it is a part; fix it"),
+    ("4HPwATDgc/ABMA,.5,.1,0,.7,0", "a.csv:2: lose_g is 0.7, more than 1 - win, 0.5, of which it is a part; fix it"),
+    ("4HPwATDgc/ABMA,nan,.1,0,.7,0", "a.csv:2: win is 'nan', expected a probability from 0 to 1; fix it"),
+    ("hello,.5,.1,0,.1,0", "a.csv:2: 'hello' is not a position ID, expected 14 letters of base 64; fix it"),
+])
+def test_faults_of_labels_are_named(tmp_path, line, message):
+    (tmp_path / "a.csv").write_text(f"{','.join(labels.HEADER)}\n{line}\n")
+    with pytest.raises(InputError) as error:
+        list(labels.read_labels(str(tmp_path / "a.csv"), True, quiet))
+    assert message in str(error.value)
+    (tmp_path / "a.csv").write_text("a,b\n")
+    with pytest.raises(InputError, match="a.csv:1: the header is 'a,b', expected position_id,win"):
+        list(labels.read_labels(str(tmp_path / "a.csv"), False, quiet))
+
+
+def test_damaged_labels_are_skipped_in_one_line(tmp_path, mutated=MUTATED):
+    positions, chances = some_labels()
+    whole, notes = labels.labels_text(positions[:20], chances[:20]).encode(), []
+    for content in mutations(2, whole, mutated):
+        (tmp_path / "a.csv").write_bytes(content)
+        try:
+            for _, found in labels.read_labels(str(tmp_path / "a.csv"), False, notes.append):
+                assert ((found >= 0) & (found <= 1)).all()
+        except InputError as problem:
+            notes.append(str(problem))
+    assert len(notes) > mutated // 4
+    assert all("\n" not in note and str(tmp_path) in note for note in notes)

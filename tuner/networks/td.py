@@ -1,0 +1,140 @@
+"""TD(lambda) on whole games that compiled code plays against itself, one roll deep.
+
+The side to move takes the afterstate with the best output. With V the output for the first player, at every ply
+
+    e = lambda * e + gradient of V(s);   w += rate * (V(s') - V(s)) * e
+
+where s is the position before the roll, s' the one after the move, and at the end V(s') is the outcome. A sigmoid's V is
+(1 + v) / 2, a tanh's v, with v = points / most points, or 1 and -1 if only wins count.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba.core import types
+
+from tuner.networks.calls import (
+    call_afterstates,
+    call_points,
+    call_start,
+    call_way,
+    call_write,
+    row_at,
+    words_at,
+)
+from tuner.networks.forward import SIGMOID, counts_type, first_sums, floats, follow, forward, numbers
+from tuner.networks.gradient import add_gradient, backward
+from tuner.networks.unit import entry, inner
+
+I64, F32 = types.int64, types.float32
+words_type = types.Array(types.uint64, 1, "C")
+HALF, ONE, ZERO = np.float32(0.5), np.float32(1), np.float32(0)
+TURN = np.uint64(1)
+BLOCK = 16  # positions whose counts are written before they are read
+LAST, ROWS = BLOCK + 1, BLOCK + 2
+
+
+@inner(F32(F32, types.boolean), forceinline=True)
+def as_output(value, by_sigmoid):
+    """Return a value in [-1, 1] as the output of the network."""
+    return HALF + HALF * value if by_sigmoid else value
+
+
+@inner(F32(I64, I64), forceinline=True)
+def reward(points, most):
+    """Return the value of a result in points; only its sign counts if `most` is 1."""
+    sign = ONE if points > 0 else -ONE
+    return sign if most == 1 else np.float32(points) / np.float32(most)
+
+
+@inner(types.Tuple((I64, F32))(words_type, I64, I64, I64, I64, I64, I64, numbers, floats, floats, counts_type, counts_type,
+                               floats, floats))
+def best_of(afterstates, n, words, points, write, sign, most, shape, units, weights, rows, zeros, sums, outs):
+    """Return the afterstate with the highest sign * output, and its output; those that end the game have their reward.
+
+    `rows` has room for BLOCK + 1 rows of counts.
+    """
+    by_sigmoid = shape[len(shape) - 1] == SIGMOID
+    width, pad = shape[1], len(zeros)
+    best, best_output = 0, ZERO
+    for block in range(0, n, BLOCK):
+        stop = min(block + BLOCK, n)
+        # rows are read after a block of them is written, because wide loads right after narrow stores stall the CPU
+        for k in range(block, stop):
+            call_write(write, words_at(afterstates, k * words), row_at(rows, (1 + k - block) * pad))
+        if block == 0:
+            for i in range(pad):
+                rows[i] = rows[pad + i]
+            for j in range(width):
+                outs[j] = weights[shape[0] * width + j]
+            first_sums(shape, units, weights, zeros, 0, rows, 0, outs, sums)
+        for k in range(block, stop):
+            ended = call_points(points, words_at(afterstates, k * words))
+            if ended:
+                mine = reward(ended if ended > 0 else -ended, most)  # who has moved has won
+                output = as_output(np.float32(sign) * mine, by_sigmoid)
+            else:
+                first_sums(shape, units, weights, rows, 0, rows, (1 + k - block) * pad, sums, outs)
+                output = follow(shape, weights, outs)
+            if k == 0 or np.float32(sign) * output > np.float32(sign) * best_output:
+                best, best_output = k, output
+    return best, best_output
+
+
+@entry(I64(I64, I64, I64, I64, I64, I64, types.boolean, I64, numbers, floats, floats, floats, F32, F32, I64, I64, I64, words_type,
+           words_type, words_type, counts_type, counts_type, floats, floats, floats, words_type, numbers))
+def td_games(start, way, afterstates, points, write, words, for_mover, most, shape, units, weights, traces, rate, decay, seed,
+             first_game, games, position, found, scratch, rows, zeros, sums, outs, errors, record, results):
+    """Play games first_game, first_game + 1, ... against itself and learn from each ply; return the number of plies.
+
+    `traces` has a number for each weight, or none if `decay` is 0. `position`, `found`, `scratch`, `rows` (ROWS of them),
+    `zeros`, `sums`, `outs` and `errors` are memory. `results` (games,) takes the points of the first player; `record` as many of
+    the positions after each ply as it has room for.
+    """
+    by_sigmoid, pad, state = shape[len(shape) - 1] == SIGMOID, len(zeros), words - 1
+    plies, noted = 0, 0
+    for game in range(games):
+        roll = call_start(start, words_at(position, 0), seed, first_game + game)
+        for i in range(len(traces)):
+            traces[i] = ZERO
+        ply, sign_before, begun = 0, ONE, False
+        while True:
+            n = call_afterstates(afterstates, words_at(position, 0), roll, words_at(found, 0), words_at(scratch, 0))
+            first_moves = position[state] & TURN == np.uint64(0)
+            sign = 1 if first_moves and not for_mover else -1
+            best, output = best_of(found, n, words, points, write, sign, most, shape, units, weights, rows, zeros, sums, outs)
+            for i in range(words):
+                position[i] = found[best * words + i]
+            ended = call_points(points, words_at(position, 0))
+            # outputs of the player who rolls next are those of the first player if that is who it is
+            direction = -ONE if for_mover and first_moves else ONE
+            target = as_output(reward(ended, most), by_sigmoid) if ended else direction * output
+            if not ended and by_sigmoid and direction < ZERO:
+                target += ONE
+            if begun:
+                before = sign_before * forward(shape, units, weights, rows, LAST * pad, zeros, outs, sums)
+                if by_sigmoid and sign_before < ZERO:
+                    before += ONE
+                backward(shape, weights, outs, errors)
+                step = rate * (target - before)
+                if len(traces):
+                    for i in range(len(traces)):
+                        traces[i] *= decay
+                    add_gradient(shape, units, outs, errors, rows, LAST * pad, zeros, sign_before, traces)
+                    for i in range(len(traces)):
+                        weights[i] += step * traces[i]
+                else:
+                    add_gradient(shape, units, outs, errors, rows, LAST * pad, zeros, step * sign_before, weights)
+            ply += 1
+            if noted < len(record):
+                for i in range(words):
+                    record[noted + i] = position[i]
+                noted += words
+            if ended:
+                break
+            call_write(write, words_at(position, 0), row_at(rows, LAST * pad))
+            sign_before, begun = direction, True
+            roll = call_way(way, seed, first_game + game, ply)
+        results[game] = ended
+        plies += ply
+    return plies
