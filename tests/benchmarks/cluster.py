@@ -18,7 +18,7 @@ import time
 from pathlib import Path
 
 from tests.games.support import REPOSITORY
-from tests.tuner.cluster.support import Killer, Task, job, wait_for_workers
+from tests.tuner.cluster.support import Killer, Task, job
 
 GAMES = {
     "selfplay": ("selfplay material --batch 16 --lag 2 --run {folder}/s{games} --games {games}", "--workers 2", (40, 160)),
@@ -103,21 +103,19 @@ def memory() -> None:
 
 def kills() -> None:
     """Kill workers at the moments of many seeds; every result must come, and be right."""
-    from tuner.cluster.cluster import connect, local_cluster
+    from tuner.cluster.cluster import connect
     from tuner.parallel import run
 
-    with local_cluster("local:2") as workers:
-        for seed in range(SCHEDULES):
-            wait_for_workers(workers, 2)
-            with connect(workers.scheduler_address, lambda text: None) as cluster:
-                killer = Killer(workers, seed, times=1 + seed % 4)
-                killer.start()
-                begun = time.monotonic()
-                with cluster.start(job(factor=3, seconds=0.02)) as running:
-                    found = sorted(run(running, map(Task, range(200))))
-                killed = killer.stop()
-            assert found == [(number, 3 * number) for number in range(200)], seed
-            print(f"seed {seed}: {len(killed)} workers killed, all 200 results in {time.monotonic() - begun:.1f} s", flush=True)
+    for seed in range(SCHEDULES):
+        with connect("local:2", lambda text: None) as cluster:
+            killer = Killer(cluster._client.cluster, seed, times=1 + seed % 4)
+            killer.start()
+            begun = time.monotonic()
+            with cluster.start(job(factor=3, seconds=0.02)) as running:
+                found = sorted(run(running, map(Task, range(200))))
+            killed = killer.stop()
+        assert found == [(number, 3 * number) for number in range(200)], seed
+        print(f"seed {seed}: {len(killed)} workers killed, all 200 results in {time.monotonic() - begun:.1f} s", flush=True)
 
 
 if __name__ == "__main__":

@@ -31,7 +31,7 @@ LOCAL_SETTINGS = {
     "distributed.scheduler.allowed-failures": 0, "distributed.deploy.lost-worker-timeout": "10s",
     "distributed.worker.profile.enabled": False, "distributed.scheduler.active-memory-manager.start": False,
     "distributed.admin.low-level-log-length": 1000, "distributed.admin.system-monitor.gil.enabled": False,
-    "distributed.admin.system-monitor.interval": "5s"}
+    "distributed.admin.system-monitor.interval": "5s", "distributed.admin.tick.interval": "1s"}
 
 
 @contextlib.contextmanager
