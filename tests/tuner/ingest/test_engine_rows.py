@@ -183,9 +183,11 @@ def test_an_interrupt_ends_the_engine(build, tmp_path, monkeypatch):
         read(engine)
 
     monkeypatch.setattr(row_engine.RowEngine, "_read", interrupted_soon)
-    with pytest.raises(KeyboardInterrupt):
-        build("silent 1")
-    ended.set()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            build("silent 1")
+    finally:
+        ended.set()
     assert sorted(tmp_path.iterdir()) == before
     time.sleep(0.3)
     assert threading.active_count() <= threads
