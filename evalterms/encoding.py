@@ -35,7 +35,7 @@ class Encoding:
 
 
 def encodings_of(game: str) -> dict[str, Encoding]:
-    """Return the encodings of a game by their names; none if it has no module of them."""
+    """Return the encodings of a game by their names, the usual one first; none if it has no module of them."""
     if not game.isidentifier() or importlib.util.find_spec(f"evalterms.{game}") is None:
         return {}
     if importlib.util.find_spec(f"evalterms.{game}.encodings") is None:

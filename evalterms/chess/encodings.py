@@ -193,10 +193,10 @@ def _list(name: str, room: tuple[int, ...], coordinates: int, write) -> Encoding
 
 
 ENCODINGS = {each.name: each for each in (
-    Encoding("mailbox64", np.full(SQUARES, 1 / KINDS), True, write_mailbox64,
-             f"the number of the piece on each square, negative for theirs; pieces are numbered from 1 as {ORDER}"),
     Encoding("bitboard768", np.ones(2 * KINDS * SQUARES), True, write_bitboard768,
              f"1 where a piece stands: 64 squares for each kind of ours, then of theirs, by {ORDER}"),
+    Encoding("mailbox64", np.full(SQUARES, 1 / KINDS), True, write_mailbox64,
+             f"the number of the piece on each square, negative for theirs; pieces are numbered from 1 as {ORDER}"),
     Encoding("antisymmetric384", np.ones(KINDS * SQUARES), True, write_antisymmetric384,
              f"1 where a piece of ours stands, -1 for theirs: 64 squares for each kind, by {ORDER}"),
     _list("pieces384", ROOM, 4, write_pieces384), _list("pieces192", ROOM, 2, write_pieces192),

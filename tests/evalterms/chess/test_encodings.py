@@ -9,7 +9,7 @@ from evalterms.encoding import encoding_named, encodings_of
 from games.chess.fen import position
 from tests.tuner.networks.support import counts_of_positions
 
-WIDTHS = {"mailbox64": 64, "bitboard768": 768, "antisymmetric384": 384, "pieces384": 384, "pieces192": 192, "compressed200": 200,
+WIDTHS = {"bitboard768": 768, "mailbox64": 64, "antisymmetric384": 384, "pieces384": 384, "pieces192": 192, "compressed200": 200,
           "compressed100": 100}
 ORDER = [chess.PAWN, chess.ROOK, chess.KNIGHT, chess.BISHOP, chess.QUEEN, chess.KING]
 
@@ -78,8 +78,8 @@ def test_colours_can_be_exchanged(name):
 
 def test_they_are_found_by_game_and_name():
     assert list(encodings_of("chess")) == list(WIDTHS)
-    assert encodings_of("tictactoe") == {} == encodings_of("nowhere")
-    with pytest.raises(ValueError, match="chess has no encoding 'board'; available: mailbox64, bitboard768"):
+    assert encodings_of("shogi") == {} == encodings_of("nowhere")
+    with pytest.raises(ValueError, match="chess has no encoding 'board'; available: bitboard768, mailbox64"):
         encoding_named("chess", "board")
-    with pytest.raises(ValueError, match="tictactoe has no encodings for networks"):
-        encoding_named("tictactoe", "board")
+    with pytest.raises(ValueError, match="shogi has no encodings for networks"):
+        encoding_named("shogi", "board")
