@@ -128,7 +128,8 @@ def lines_of(found: dict, output: Path) -> list[str]:
     """Return a measurement of a learned network as lines of text."""
     layers = "-".join(map(str, found["layers"]))
     lines = [f"{found['encoding']}, {layers}, {found['weights']:,} weights, learned from {found['learned_positions']:,} "
-             f"positions; epoch {found['best_epoch']} of {found['epochs'][-1]['epoch']} predicts {found['aside_positions']:,} others best",
+             f"positions; of {found['epochs'][-1]['epoch']} epochs number {found['best_epoch']} predicts "
+             f"{found['aside_positions']:,} other positions best",
              f"{found['loss']} of {found['held_out_positions']:,} held-out positions ({found['held_out_games']:,} games); "
              f"values: {found['values']}"]
     names = {START: found["start"], NET: "network"}
