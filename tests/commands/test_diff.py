@@ -295,11 +295,3 @@ def test_a_line_end_in_the_name_of_a_file_stays_out_of_the_tables(learned, tmp_p
     odd = tmp_path / "two\nlines.yaml"
     odd.write_bytes(learned.read_bytes())
     assert "two\\nlines.yaml" in done("diff", "classic", odd).out and "two\n" not in done("diff", "classic", odd, learned).out
-
-
-def test_numbers_that_are_not_centipawns_have_their_unit(tmp_path):
-    p = load_parameters("modern")
-    write_parameters(tmp_path / "moved.yaml", p.with_weights(p.weights + 7))
-    text = done("diff", "modern", tmp_path / "moved.yaml", "--all").out
-    assert re.search(r"late_scale\.rook_ending %  +", text) and "king_danger.base %" not in text
-    assert re.search(r"space\.tempo  +", text)

@@ -106,3 +106,11 @@ def test_signs_have_colours_in_a_terminal_alone_and_not_with_no_color(learned):
     assert [line.rstrip() for line in shown.screen.splitlines()] == [line.rstrip() for line in plain.splitlines()]
     colourless = in_terminal("diff", "classic", learned, columns=160, NO_COLOR="1").out
     assert GREEN not in colourless and RED not in colourless and not re.search(r"\x1b\[[0-9;]*3[0-7]m", colourless)
+
+
+def test_numbers_that_are_not_centipawns_have_their_unit(tmp_path):
+    p = load_parameters("modern")
+    write_parameters(tmp_path / "moved.yaml", p.with_weights(p.weights + 7))
+    text = done("diff", "modern", tmp_path / "moved.yaml", "--all").out
+    assert re.search(r"late_scale\.rook_ending %  +", text) and "king_danger.base %" not in text
+    assert re.search(r"space\.tempo  +", text)

@@ -30,7 +30,7 @@ def test_a_new_file_has_the_bundled_terms_that_are_named():
     assert "terms that take no part: piece_square, pawns" in checked.out
     assert json.loads(done("params", "small.yaml", "--json").out)["without"][:2] == ["piece_square", "pawns"]
     whole = done("params", "classic")
-    assert "terms that take no part: imbalance, king_danger, late_scale" in whole.out
+    assert "terms that take no part: imbalance, tactics, turn, king_danger, late_scale" in whole.out
     assert "take no part" not in done("params", "modern").out
 
 

@@ -24,7 +24,8 @@ IMPORTED = {
     "numba.core.compiler_machinery": ["LoweringPass", "PassManager", "register_pass"],
     "numba.core.datamodel": ["models"],
     "numba.core.dispatcher": ["Dispatcher"],
-    "numba.core.typing.templates": ["signature"],
+    "numba.core.imputils": ["lower_constant"],
+    "numba.core.typing.templates": ["AbstractTemplate", "infer_global", "signature"],
 }
 USED = {
     "numba._dynfunc": ["make_function"],

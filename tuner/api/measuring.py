@@ -12,6 +12,8 @@ from games.record import ReadOptions
 from tuner.api.data import paths_of, require_known
 from tuner.api.evaluation import Evaluation
 from tuner.api.notes import Notes
+from tuner.commands import headroom
+from tuner.commands import rank as commands_rank
 from tuner.headroom import rank, tables
 from tuner.headroom.measure import measured
 from tuner.headroom.sample import sampled
@@ -20,7 +22,6 @@ from tuner.tuning.options import TuneOptions
 
 READING = {field.name for field in fields(ReadOptions)} - {"evaluation", "seed"}
 VALUES = {"targets", "teacher", "nodes", "depth", "lambda_", "per_game", "quiescence", "seed"}
-SAMPLE, SAMPLE_RANKED, HELD_OUT = 100_000, 50_000, 0.2
 
 
 @dataclass(frozen=True)
@@ -39,8 +40,9 @@ class Measured:
         return f"<Measured on {self.result['positions']:,} positions>"
 
 
-def measure_headroom(evaluation: Evaluation | str | Path, games: str | Path | Iterable[str | Path], *, sample: int = SAMPLE,
-                     held_out: float = HELD_OUT, workers: int | None = None, **options: Any) -> Measured:
+def measure_headroom(evaluation: Evaluation | str | Path, games: str | Path | Iterable[str | Path], *,
+                     sample: int = headroom.SAMPLE, held_out: float = headroom.HELD_OUT, workers: int | None = None,
+                     **options: Any) -> Measured:
     """Measure, on at most `sample` positions, how much better weights of the same terms agree with values of held-out positions,
     and how much other functions of the same counts do (scikit-learn).
 
@@ -55,7 +57,7 @@ def measure_headroom(evaluation: Evaluation | str | Path, games: str | Path | It
     return Measured(found, tuple(tables.lines_of(found)), tuple(notes.lines))
 
 
-def rank_files(files: Sequence[str | Path], games: str | Path | Iterable[str | Path], *, sample: int = SAMPLE_RANKED,
+def rank_files(files: Sequence[str | Path], games: str | Path | Iterable[str | Path], *, sample: int = commands_rank.SAMPLE,
                terms: Sequence[str | Path] = (), workers: int | None = None, **options: Any) -> Measured:
     """Order parameter files by how closely their evaluations agree with recorded scores or searches of a `teacher`, such as
     "uci:stockfish", on positions of games that none of them was learned from. `options` as for `measure_headroom`, without

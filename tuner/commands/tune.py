@@ -44,8 +44,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--method", choices=Names("tuner.tuning.methods", "METHODS", "auto"), default="auto",
                         help="logistic: regression of the results on the positions; scores: towards scores in the files; "
                              "rootstrap: towards the scores of searches of the positions; td: temporal differences between "
-                             "positions; td-leaf: between the leaves of searches; auto (default): scores with --teacher, "
-                             "rootstrap if there are games and an evaluation to search with, else logistic")
+                             "positions; td-leaf: between the leaves of searches; auto (default): scores with --teacher or "
+                             "with --own-games alone, rootstrap if there are games and an evaluation to search with, else "
+                             "logistic")
     parser.add_argument("--targets", choices=Names("tuner.tuning.methods", "TARGETS"),
                         help="what positions are learned from: results of games (--method logistic), scores of searches that the "
                              "files record (--method scores), or our own search (--method rootstrap)")
@@ -77,7 +78,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("own games")
     group.add_argument("--own-games", type=at_least_one, metavar="N",
                        help="play N games as `tuner games` does and learn from them too, or from them alone without GAMES; then "
-                            "play again with the learned weights, while the loss of the results of held-out games falls")
+                            "play again with the learned weights, while these win a match against those before")
     group.add_argument("--own-rounds", type=at_least_one, metavar="N", help="at most N such rounds (default: 3)")
     group = parser.add_argument_group("model")
     group.add_argument("--loss", choices=Names("tuner.objectives.table", "OBJECTIVES", "draws"),
@@ -86,15 +87,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--prior", type=_prior, default="auto", metavar="SD",
                        help="prior width, the standard deviation of weights around their starting values: centipawns; none; cv "
                             "(one width, by cross-validation); play (for each list and term by empirical Bayes, then as far as "
-                            "pays in matches); or auto (default: play for results of games, for rootstrap 20, for scores of "
-                            "games 5; otherwise by empirical Bayes)")
+                            "pays in matches); or auto (default: play for results of games, for rootstrap and for scores of "
+                            "--own-games alone 20, for other scores of games 5; otherwise by empirical Bayes)")
     group.add_argument("--held-out", type=share, default=0.1, metavar="SHARE",
                        help="share of the games that is held out, by whole openings, to validate the result (default: 0.1)")
     group.add_argument("--bootstrap", type=count, default=0, metavar="N",
                        help="check the standard errors by N fits to games resampled with replacement")
     group.add_argument("--untapered", action="store_true", help="learn one number per parameter, not one per stage")
     group.add_argument("--scale", type=between(1e-6, 1, "0.00255"), metavar="N",
-                       help="keep the scale constant at N (default: fitted to the starting values unless they are all zero)")
+                       help="keep the scale constant at N (default: that of the file for rootstrap, td, td-leaf and scores of "
+                            "--own-games alone; else fitted to the starting values unless they are all zero)")
     group.add_argument("--no-intercept", action="store_true",
                        help="fit no intercept, which is the advantage that openings give the first player")
     group = parser.add_argument_group("optimizer")

@@ -16,7 +16,7 @@ DRAWS = "draws"  # a loss: the better of the draw models
 class FitOptions:
     """The options of a fit. `prior` is for weights that have none in their file: estimated from the data ("auto"), the
     same with a step that is best for play ("play", see `tuner.fit.play_prior`), a standard deviation in centipawns around the
-    starting values, or None. `own_games`: all games are those of similar values against themselves, which "play" can trust
+    starting values, or None. `own_results`: all games are those of similar values against themselves, which "play" can trust
     more."""
 
     loss: str = "cross-entropy"
@@ -30,6 +30,6 @@ class FitOptions:
     intercept: bool = True
     errors: bool = True
     seed: int = 1
-    own_games: bool = False
+    own_results: bool = False
     device: Device = CPU
     progress: Callable[[int, int], None] = lambda done, total: None  # called with the positions done in a pass, and all of them

@@ -16,7 +16,7 @@ INTERVAL = {"value": Needed(NUMBER), "low": NUMBER, "high": NUMBER}
 GAIN = {**INTERVAL, "model": Needed(TEXT), "on": Needed(TEXT)}
 SHAPES = {
     "start": Needed(TEXT), "values": Needed(TEXT), "loss": Needed(TEXT), "command": TEXT, "first_stage": TEXT, "missing": TEXT,
-    "not_linear": [TEXT],
+    "not_linear": Needed([TEXT]),
     **{name: Needed(COUNT) for name in ("positions", "held_out_positions", "held_out_games")},
     "models": Needed([{**INTERVAL, "model": Needed(TEXT)}]), "gains": Needed([GAIN]),
     "phases": [{"from": Needed(NUMBER), "to": Needed(NUMBER), "positions": Needed(COUNT), "start": NUMBER, "fit": NUMBER,

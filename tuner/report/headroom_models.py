@@ -4,8 +4,8 @@ from __future__ import annotations
 
 
 def linear(found: dict) -> bool:
-    """Return whether all terms are linear in their weights. Folders of earlier versions do not say: theirs are."""
-    return not found.get("not_linear")
+    """Return whether all terms are linear in their weights."""
+    return not found["not_linear"]
 
 
 def names_of(found: dict) -> dict[str, str]:

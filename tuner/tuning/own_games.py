@@ -75,7 +75,7 @@ def learn_from_own_games(begun: Start, start: str, sources: Sequence[str], folde
         kept = OwnRounds(fitted, read_from, number, matches)
         if number < most and not (matches[-1].better and moved > FAR):
             display.note("no further round: " + (f"values move by {FAR:g} or less" if matches[-1].better else
-                                                 "round 1 does not win its match"))
+                                                 f"round {number} does not win its match"))
             break
         begun = begun._replace(parameters=fitted.result.parameters)
     assert kept is not None, "there is one round or more"

@@ -15,7 +15,8 @@ def found(linear: dict, trees: dict | None, targets: str = "scores", **more) -> 
     if trees:
         gains.append({"model": "trees", "on": "fit", **trees, "share": interval(0.15, 0.01)})
         models.append({"model": "trees", **interval(0.0348, 0.001)})
-    return {"start": "classic", "targets": targets, "gains": gains, "models": models, "counts": [], "first_stage": "mg", **more}
+    return {"start": "classic", "targets": targets, "not_linear": [],
+            "gains": gains, "models": models, "counts": [], "first_stage": "mg", **more}
 
 
 def test_certain_gains_are_named_with_their_share_and_the_next_step():
