@@ -78,8 +78,9 @@ class PlayedGame:
     """A played game.
 
     `line` (n + 1, words) are the positions; of the n moves between them the first `book` belong to the opening. There is one
-    choice for each other move, or none at all, and one number of seconds for each choice, or none. `outcome` is for the first
-    player, None for an unfinished game; `loser` is the player, 0 or 1, who lost or forfeited.
+    choice for each other move, or none at all, and one number of seconds for each choice, or none. `outcome` is the
+    reward of the first player, see `Game.result`, None for an unfinished game; `loser` is the player, 0 or 1, who lost or
+    forfeited.
     """
 
     line: np.ndarray
@@ -87,7 +88,7 @@ class PlayedGame:
     book: int
     choices: list[Choice]
     seconds: list[float]
-    outcome: int | None
+    outcome: float | None
     end: str
     loser: int | None = None
     detail: str = ""

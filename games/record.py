@@ -98,7 +98,7 @@ class Game:
     start: Callable[[], np.ndarray]
     legal_moves: Callable[[np.ndarray], list[int]]
     play: Callable[[np.ndarray, int, np.random.Generator | None], np.ndarray]
-    result: Callable[[Line], int | None]  # of a line of positions, for the first player; None: the game continues
+    result: Callable[[Line], float | None]  # reward in [-1, 1] of a line, for the first player; None: the game continues
     position: Callable[[str], np.ndarray]  # parse a text; ValueError if it is not a position
     text: Callable[[np.ndarray], str]
     draw: Callable[[np.ndarray], str]  # the board as lines of text, for a terminal
@@ -114,10 +114,20 @@ class Game:
     contest: Contest | None = None  # functions that matches need; None: no matches
     picture: Callable[[np.ndarray], str] | None = None  # a position as SVG; None: `draw` is used
     many_texts: Callable[[np.ndarray], list[str]] | None = None  # `text` of positions (n, words); None: one by one
+    points: int = 1  # what a reward of 1 stands for: rewards are whole numbers of points divided by it
 
     def texts(self, positions: np.ndarray) -> list[str]:
         """Return the text of each position (n, words)."""
         return [self.text(words) for words in positions] if self.many_texts is None else self.many_texts(positions)
+
+    def points_of(self, reward: float) -> int:
+        """Return a reward in points."""
+        return round(reward * self.points)
+
+    def forfeited(self, loser: int) -> float:
+        """Return the reward of the first player when player 0 or 1 loses by a fault or gives up: one point is lost."""
+        lost = 1 if self.points == 1 else 1 / self.points
+        return lost if loser else -lost
 
     @property
     def matches(self) -> Contest:

@@ -24,10 +24,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from games.conformance import reading, rules, searching
-from games.conformance.subject import OUTCOMES, SEED, Evaluation, Fault, Subject
+from games.conformance.subject import SEED, Evaluation, Fault, Subject
 from games.record import Game
 
-__all__ = ["OUTCOMES", "Evaluation", "Fault", "check_game", "checks_of"]
+__all__ = ["Evaluation", "Fault", "check_game", "checks_of"]
 
 
 class Check:

@@ -8,11 +8,13 @@ from xml.etree import ElementTree
 
 import numpy as np
 
-from games.conformance.subject import GAMES, OUTCOMES, PLIES, Fault, Subject
+from games.conformance.subject import GAMES, PLIES, Fault, Subject
+from games.record import Game
 
 NO_MOVES = ("", "?", "no move")
 NO_POSITIONS = ("", "?", "no position at all")
 NAMED, SHOWN = 250, 200  # positions for the checks of all moves, and of pictures
+EXACT = 1e-9
 MOST_NAMES = 100  # names of moves of other positions that each position is tested with
 
 
@@ -90,18 +92,25 @@ def check_play(subject: Subject) -> None:
 
 
 def check_result(subject: Subject) -> None:
-    """`result` is None exactly while the game continues, and then there are legal moves; otherwise it is one of OUTCOMES."""
+    """`result` is None exactly while the game continues, and then there are legal moves; otherwise it is a whole
+    number of points."""
     for played in subject.played:
         for end in range(1, len(played.line) + 1):
             words, result = played.line[end - 1], subject.game.result(list(played.line[:end]))
-            subject.expect(result is None or type(result) is int and result in OUTCOMES, words,
-                           f"result is {result!r}, expected None or one of {OUTCOMES}")
+            subject.expect(result is None or _is_reward(subject.game, result), words,
+                           f"result is {result!r}, expected None or a whole number of points from -1 to 1, "
+                           f"{subject.game.points} of which are 1")
             moves = subject.game.legal_moves(words)
             subject.expect(result is not None or moves, words, "result is None, but there is no legal move")
             subject.expect((result is None) == (end < len(played.line) or played.result is None), words,
                            f"result is {result!r}, and was not a moment ago")
     ended = [played for played in subject.played if played.result is not None]
     subject.expect(ended, None, f"no game of {GAMES} ended within {PLIES} plies of random moves")
+
+
+def _is_reward(game: Game, result: object) -> bool:
+    return (isinstance(result, (int, float)) and not isinstance(result, bool) and -1 <= result <= 1
+            and abs(result * game.points - game.points_of(result)) < EXACT)
 
 
 def check_pictures(subject: Subject) -> None:

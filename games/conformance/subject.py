@@ -11,7 +11,6 @@ import numpy as np
 
 from games.record import Game
 
-OUTCOMES = (-1, 0, 1)  # results for the first player
 GAMES, PLIES = 12, 400  # random games, and the longest
 SEED = 1
 Found = TypeVar("Found")
@@ -38,7 +37,7 @@ class Played(NamedTuple):
 
     line: np.ndarray
     moves: list[int]
-    result: int | None
+    result: float | None
 
 
 @dataclass(frozen=True)

@@ -60,7 +60,7 @@ def plies(positions: np.ndarray) -> np.ndarray:
 def game_text(game: PlayedGame) -> str:
     """Return a game as a line of a file, see `games.tictactoe.files`."""
     names = " ".join(NAMES[move] for move in game.moves)
-    result = "*" if game.outcome is None else ("1/2-1/2", "1-0", "0-1")[game.outcome]
+    result = "*" if game.outcome is None else ("1/2-1/2", "1-0", "0-1")[int(game.outcome)]
     return f"{result} {names}  # {game.players[0]} - {game.players[1]}, {game.end}\n"
 
 

@@ -26,8 +26,8 @@ class Checked(NamedTuple):
     """A game that was played on after its verdict, to check the rule: outcomes of the verdict and of the end."""
 
     rule: str
-    outcome: int
-    end: int
+    outcome: float
+    end: float
 
 
 @dataclass(frozen=True)
@@ -38,8 +38,8 @@ class Generated:
     number: int
     text: str
     plies: int
-    outcome: int
-    own: int
+    outcome: float
+    own: float
     end: str
     checked: Checked | None = None
 

@@ -11,12 +11,12 @@ from games.search.searcher import Found
 
 
 class Leaf(NamedTuple):
-    """The leaf of a principal variation: its position `words` (words,), `score` in centipawns, and `win`, 1 or -1 for a forced
-    win or loss, else 0; score and win are from the first player's point of view."""
+    """The leaf of a principal variation: its position `words` (words,), `score` in centipawns, and `win`, the reward of a
+    forced win or loss, else 0; score and win are from the first player's point of view."""
 
     words: np.ndarray
     score: float
-    win: int
+    win: float
 
 
 def leaf_of(game: Game, words: np.ndarray, found: Found) -> Leaf:

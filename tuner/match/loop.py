@@ -50,9 +50,9 @@ class Table:
         for move in opening:
             self._add(moves, move)
 
-        def ended(end: str, outcome: int = 0, loser: int | None = None, detail: str = "") -> PlayedGame:
+        def ended(end: str, outcome: float = 0, loser: int | None = None, detail: str = "") -> PlayedGame:
             if loser is not None:
-                outcome = 1 if loser else -1
+                outcome = game.forfeited(loser)
             return PlayedGame(self._room[:len(moves) + 1], moves, len(opening), choices, seconds, outcome, end, loser, detail)
 
         if self._stopped():

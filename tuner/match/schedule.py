@@ -39,7 +39,7 @@ class PairTask(NamedTuple):
 
 @dataclass(frozen=True)
 class Pair:
-    """Two games from one opening, with colours swapped: outcomes are for the first named player."""
+    """Two games from one opening, with colours swapped: outcomes are points of the first named player."""
 
     leg: int
     number: int
@@ -130,7 +130,8 @@ def _played(state: MatchPlayers, leg: int, number: int, opening: Opening) -> Pai
         game.round, game.date = f"{number + 1}.{turn + 1}", spec.date
         game.control = _control_text(*(player.control for player in named))
         assert game.outcome is not None, "every game of a match is finished"
-        outcomes.append(-game.outcome if turn else game.outcome)
+        points = state.game.points_of(game.outcome)
+        outcomes.append(-points if turn else points)
         ends.append(game.end)
         plies.append(len(game.moves))
         reasons.append(reason_of(state.game, game))

@@ -46,8 +46,8 @@ class Episode:
 
     `line` has the n + 1 positions (n + 1, words) and `moves` the n moves between them; the first `opening` moves were given or
     random. The learner searched m of the positions: `line[ply]`. Each search has a leaf in `leaves` (m, words) and a score in
-    `scores` (m,), in centipawns; `wins` (m,) is -1 or 1 for a forced win, else 0. `explored` (m,): a random move was played
-    in place of the search's. `predicted` (m,): the opponent replied as the search expected, or is the learner itself.
+    `scores` (m,), in centipawns; `wins` (m,) are the rewards of forced wins and losses, else 0. `explored` (m,): a random move
+    was played in place of the search's. `predicted` (m,): the opponent replied as the search expected, or is the learner itself.
     `outcome` is None for an unfinished game. `tree` has the positions inside the searches' trees, if they were kept.
     """
 
@@ -61,7 +61,7 @@ class Episode:
     wins: np.ndarray
     explored: np.ndarray
     predicted: np.ndarray
-    outcome: int | None
+    outcome: float | None  # reward of the first player, see `games.record.Game.result`
     end: str
     tree: Tree
     side: int | None = None  # the learner's player, 0 or 1; None: both
@@ -105,12 +105,13 @@ def play_episode(game: Game, searcher: Searcher, plan: Plan, number: int, seed: 
     searcher.choose_by(rng.getrandbits(63) | 1)
     searches: list[Search] = []
     expected: int | None = None
-    outcome, end = None, BROKEN_OFF
+    outcome: float | None = None
+    end = BROKEN_OFF
     if opponent is not None:
         try:
             opponent.begin(f"{seed} game {number}")
         except Forfeit:
-            outcome, end = 1 - 2 * first, FORFEITED
+            outcome, end = game.forfeited(1 - first), FORFEITED
     while end == BROKEN_OFF and (outcome := game.result(line)) is None and len(moves) < plan.plies:
         if stop():
             return None
@@ -129,7 +130,7 @@ def play_episode(game: Game, searcher: Searcher, plan: Plan, number: int, seed: 
             try:
                 move = opponent.choose(np.array(line), moves, None).move
             except Forfeit:
-                outcome, end = (1 if turn else -1), FORFEITED
+                outcome, end = game.forfeited(turn), FORFEITED
                 break
             if searches:
                 searches[-1].predicted = move == expected
@@ -140,7 +141,7 @@ def play_episode(game: Game, searcher: Searcher, plan: Plan, number: int, seed: 
     return Episode(number, np.array(line), moves, given, np.array([search.ply for search in searches], np.int64),
                    np.array([search.leaf.words for search in searches], np.uint64).reshape(-1, game.words),
                    np.array([search.leaf.score for search in searches], float),
-                   np.array([search.leaf.win for search in searches], np.int64),
+                   np.array([search.leaf.win for search in searches], float),
                    np.array([search.explored for search in searches], bool),
                    np.array([search.predicted for search in searches], bool), outcome, end, tree_of(searches, game.words), side)
 
