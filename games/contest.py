@@ -119,9 +119,8 @@ class Openings:
 
 @dataclass(frozen=True)
 class Contest:
-    """Functions of a game that matches need. `second_to_move` is required, the others may be None."""
+    """Functions of a game that matches need; each may be None."""
 
-    second_to_move: Callable[[np.ndarray], bool]
     reason: Callable[[PlayedGame], str] | None = None  # why the game ended: White mates
     text: Callable[[PlayedGame], str] | None = None  # the game as text for a file of games
     openings: Callable[[str, Callable[[str], None]], Openings] | None = None  # of a file; reports skipped lines; InputError

@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 import numpy as np
 
 from games.conformance.subject import GAMES, PLIES, Fault, Subject
-from games.record import Game
+from games.record import Dice, Game
 
 NO_MOVES = ("", "?", "no move")
 NO_POSITIONS = ("", "?", "no position at all")
@@ -84,7 +84,7 @@ def check_play(subject: Subject) -> None:
     for words in subject.some(NAMED):
         for move in game.legal_moves(words):
             before = words.copy()
-            after = game.play(before, move, np.random.default_rng(subject.seed))
+            after = game.play(before, move)
             subject.expect(np.array_equal(before, words), words, f"play({game.move_name(words, move)}) changes its argument")
             subject.expect((after.shape, after.dtype) == (words.shape, words.dtype) and not np.shares_memory(before, after),
                            words, f"play gives shape {after.shape} of {after.dtype}, expected a new array like its argument")
@@ -127,11 +127,39 @@ def check_pictures(subject: Subject) -> None:
 
 
 def check_turns(subject: Subject) -> None:
-    """The players alternate, and the first one begins."""
-    second = subject.game.matches.second_to_move
+    """The players alternate; the first one begins, or whom the dice name."""
+    second = subject.game.second_to_move
     for played in subject.played:
         turns = [second(words) for words in played.line]
         subject.expect(all(type(turn) is bool for turn in turns), played.line[0], f"second_to_move gives {turns[0]!r}, no bool")
-        subject.expect(not turns[0], played.line[0], "second_to_move is True at the start")
+        subject.expect(not turns[0] or subject.game.roll, played.line[0], "second_to_move is True at the start")
         for words, (one, next_one) in zip(played.line[1:], pairwise(turns), strict=True):
             subject.expect(one != next_one, words, f"second_to_move is {next_one}, as before the move")
+
+
+def check_dice(subject: Subject) -> None:
+    """`roll` gives one of `rolls`, the same for the same dice; `rolls` differ and their chances sum to 1."""
+    game = subject.game
+    assert game.roll is not None, "this check is chosen for games with dice"
+    subject.expect(game.rolls is not None, None, "there is a function roll, but no function rolls")
+    assert game.rolls is not None
+    for played in subject.played:
+        before = [game.start(), *(game.play(words, move) for words, move in zip(played.line, played.moves, strict=False))]
+        for ply, words in enumerate(before[:len(played.line)]):
+            if game.result([words]) is not None:
+                continue
+            kept = words.copy()
+            positions, chances = game.rolls(words)
+            subject.expect((positions.shape, positions.dtype, chances.shape) == (
+                (len(chances), game.words), np.uint64, (len(positions),)), words,
+                f"rolls have shapes {positions.shape} and {chances.shape}, expected (k, {game.words}) and (k,)")
+            subject.expect(len(np.unique(positions, axis=0)) == len(positions), words, "a roll is given twice")
+            subject.expect((chances > 0).all() and abs(chances.sum() - 1) < EXACT, words,
+                           f"chances of rolls sum to {chances.sum()}")
+            subject.expect((played.line[ply] == positions).all(axis=1).any(), words, "the dice gave what is not among the rolls")
+            one, other = (game.roll(words, Dice(subject.seed, 1)) for _ in range(2))
+            subject.expect(np.array_equal(one, other), words, "the same dice give different rolls")
+            subject.expect(np.array_equal(kept, words), words, "rolls or roll change their argument")
+    words = game.start()
+    found = {game.roll(words, Dice(subject.seed, number)).tobytes() for number in range(GAMES)}
+    subject.expect(len(found) > 1, words, f"{GAMES} games begin with the same roll")

@@ -21,10 +21,10 @@ class Leaf(NamedTuple):
 
 def leaf_of(game: Game, words: np.ndarray, found: Found) -> Leaf:
     """Return the leaf of a search of the position `words`."""
-    sign = -1 if game.contest.second_to_move(words) else 1
+    sign = -1 if game.second_to_move(words) else 1
     win = 0 if found.win_in is None else sign if found.win_in > 0 else -sign
     for move in found.pv:
-        words = game.play(words, move, None)
+        words = game.play(words, move)
     return Leaf(words, sign * found.value, win)
 
 

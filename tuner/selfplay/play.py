@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from games.contest import Forfeit, Player
-from games.record import Game
+from games.record import Dice, Game
 from games.search.context import UNIT
 from games.search.harvest import BOUND_MASK, FACTS, MORE, ODD, QUIET, VALUE
 from games.search.searcher import Limits, Searcher
@@ -93,12 +93,12 @@ def play_episode(game: Game, searcher: Searcher, plan: Plan, number: int, seed: 
     The searcher plays both sides, or player `first` (0 or 1) against an opponent.
     """
     rng = random.Random(f"{seed} game {number}")
-    second, play = game.contest.second_to_move, game.play
-    line, moves = [start], []
+    second, dice = game.second_to_move, Dice(seed, number)
+    line, moves = [game.rolled(start, dice)], []
     for move in opening:
-        line.append(play(line[-1], move, None))
+        line.append(game.after(line[-1], move, dice))
         moves.append(move)
-    _add_random(game, rng, plan.random_plies, line, moves)
+    _add_random(game, rng, dice, plan.random_plies, line, moves)
     given = len(moves)
     side = None if opponent is None else first
     searcher.clear()
@@ -134,7 +134,7 @@ def play_episode(game: Game, searcher: Searcher, plan: Plan, number: int, seed: 
                 break
             if searches:
                 searches[-1].predicted = move == expected
-        line.append(play(here, move, None))
+        line.append(game.after(here, move, dice))
         moves.append(move)
     if outcome is not None and end == BROKEN_OFF:
         end = WON if outcome else DRAWN
@@ -159,13 +159,13 @@ def tree_of(searches: list[Search], words: int) -> Tree:
                 (facts & QUIET) != 0)
 
 
-def _add_random(game: Game, rng: random.Random, plies: int, line: list[np.ndarray], moves: list[int]) -> None:
+def _add_random(game: Game, rng: random.Random, dice: Dice, plies: int, line: list[np.ndarray], moves: list[int]) -> None:
     """Add `plies` random moves that do not end the game."""
     for _ in range(plies):
         legal = game.legal_moves(line[-1])
         rng.shuffle(legal)
         for move in legal:
-            line.append(game.play(line[-1], move, None))
+            line.append(game.after(line[-1], move, dice))
             if game.result(line) is None:
                 moves.append(move)
                 break
