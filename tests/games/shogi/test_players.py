@@ -28,7 +28,7 @@ def play(player: players.External, plies: int) -> list[np.ndarray]:
         assert choice.move in GAME.legal_moves(line[-1])
         assert choice.depth > 0
         moves.append(choice.move)
-        line.append(GAME.play(line[-1], choice.move, None))
+        line.append(GAME.play(line[-1], choice.move))
     return line
 
 
