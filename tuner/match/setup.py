@@ -13,6 +13,7 @@ from tuner.engine.loading import load_engine, make_engine, parameter_path
 from tuner.io.pairs import named_values
 from tuner.match.adjudicate import adjudication_of
 from tuner.match.entrants import (
+    NETWORK,
     PARAMETERS,
     RANDOM,
     Named,
@@ -20,7 +21,9 @@ from tuner.match.entrants import (
     bundled,
     external_player,
     game_between,
+    named_file,
     names_of,
+    network_player,
     search_player,
     understood,
 )
@@ -28,7 +31,7 @@ from tuner.match.ladder import BASELINES
 from tuner.match.loop import Rules
 from tuner.match.openings import Book, Generator, Start
 from tuner.match.settings import Settings
-from tuner.parameters.heading import game_of
+from tuner.networks.evaluation import network_evaluation
 from tuner.parameters.reader import read_parameters
 from tuner.statistics.sprt import Sprt
 
@@ -56,8 +59,8 @@ def contestants_of(settings: Settings, folder: Path | None = None) -> Contestant
     sides = [_of_copy(text, folder / copy) if folder and (folder / copy).exists() else understood(text)
              for text, copy in zip((settings.a, settings.b), COPIES, strict=True)]
     for side, copy in zip(sides, COPIES, strict=True):
-        if folder and side.kind == PARAMETERS and not (folder / copy).exists():
-            raise InputError(f"{folder / copy}: is missing, the parameters of {side.what} when the match began; put them back")
+        if folder and side.kind in (PARAMETERS, NETWORK) and not (folder / copy).exists():
+            raise InputError(f"{folder / copy}: is missing, the {side.kind} of {side.what} when the match began; put it back")
     name = game_between(*sides)
     game = find(name)
     if game.contest is None:
@@ -81,7 +84,7 @@ def needs_search(settings: Settings) -> bool:
 
 
 def _of_copy(text: str, copy: Path) -> Named:
-    return Named(PARAMETERS, str(copy), Path(text).stem, game_of(copy))
+    return named_file(copy, Path(text).stem)
 
 
 def _player(side: Named, name: str, game: Game, engine: Engine | None, settings: Settings, i: int) -> PlayerSpec:
@@ -95,6 +98,11 @@ def _player(side: Named, name: str, game: Game, engine: Engine | None, settings:
             raise InputError(f"{game.name} has no search to play {name} with; {game.name}/random can play")
         parameters = read_parameters(Path(side.what), engine.layout, game.name)
         return search_player(name, engine, parameters, control, settings.hash)
+    if side.kind == NETWORK:
+        _refuse_options(options, "ab"[i], name)
+        if game.searcher is None:
+            raise InputError(f"{game.name} has no search to play {name} with; {game.name}/random can play")
+        return network_player(name, network_evaluation(Path(side.what)).file, control, settings.hash)
     return external_player(side, name, game, options, control, settings.hash)
 
 
