@@ -78,8 +78,9 @@ class PlayedGame:
     """A played game.
 
     `line` (n + 1, words) are the positions; of the n moves between them the first `book` belong to the opening. There is one
-    choice for each other move, or none at all, and one number of seconds for each choice, or none. `outcome` is for the first
-    player, None for an unfinished game; `loser` is the player, 0 or 1, who lost or forfeited.
+    choice for each other move, or none at all, and one number of seconds for each choice, or none. `outcome` is the
+    reward of the first player, see `Game.result`, None for an unfinished game; `loser` is the player, 0 or 1, who lost or
+    forfeited.
     """
 
     line: np.ndarray
@@ -87,7 +88,7 @@ class PlayedGame:
     book: int
     choices: list[Choice]
     seconds: list[float]
-    outcome: int | None
+    outcome: float | None
     end: str
     loser: int | None = None
     detail: str = ""
@@ -118,9 +119,8 @@ class Openings:
 
 @dataclass(frozen=True)
 class Contest:
-    """Functions of a game that matches need. `second_to_move` is required, the others may be None."""
+    """Functions of a game that matches need; each may be None."""
 
-    second_to_move: Callable[[np.ndarray], bool]
     reason: Callable[[PlayedGame], str] | None = None  # why the game ended: White mates
     text: Callable[[PlayedGame], str] | None = None  # the game as text for a file of games
     openings: Callable[[str, Callable[[str], None]], Openings] | None = None  # of a file; reports skipped lines; InputError

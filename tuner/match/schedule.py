@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, TypeVar
 
 from games.contest import FAULTS, Control, PlayedGame, Player
-from games.record import Game, find
+from games.record import Dice, Game, find
 from tuner.match.entrants import PlayerSpec, make_player
 from tuner.match.loop import Abandoned, Rules, Table
 from tuner.match.openings import Opening
@@ -39,7 +39,7 @@ class PairTask(NamedTuple):
 
 @dataclass(frozen=True)
 class Pair:
-    """Two games from one opening, with colours swapped: outcomes are for the first named player."""
+    """Two games from one opening, with colours swapped: outcomes are points of the first named player."""
 
     leg: int
     number: int
@@ -120,17 +120,19 @@ def _played(state: MatchPlayers, leg: int, number: int, opening: Opening) -> Pai
     reasons: list[str] = []
     forfeits: list[str | None] = []
     texts: list[str] = []
+    dice = Dice(spec.seed, number)  # of both games: each side has in one what the other has in the other
     for turn in (0, 1):
         order = (turn, 1 - turn)  # who has the first move: a, then b
         named = [sides[i] for i in order]
         players = [state.player(leg, i) for i in order]
         game = state.table.play(opening.start, opening.moves, players, [player.control for player in named],
-                                f"{spec.seed}/{number}/{turn}")
+                                f"{spec.seed}/{number}/{turn}", dice=dice)
         game.players = (named[0].name, named[1].name)
         game.round, game.date = f"{number + 1}.{turn + 1}", spec.date
         game.control = _control_text(*(player.control for player in named))
         assert game.outcome is not None, "every game of a match is finished"
-        outcomes.append(-game.outcome if turn else game.outcome)
+        points = state.game.points_of(game.outcome)
+        outcomes.append(-points if turn else points)
         ends.append(game.end)
         plies.append(len(game.moves))
         reasons.append(reason_of(state.game, game))

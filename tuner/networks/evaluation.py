@@ -109,7 +109,7 @@ def evaluation_of(file: NetworkFile, name: str = "the network") -> NetworkEvalua
 
 def second_to_move(game: Game, positions: np.ndarray) -> np.ndarray:
     """Return in which positions (n, words) the second player is to move, (n,) bool."""
-    return np.fromiter(map(game.matches.second_to_move, positions), bool, len(positions))
+    return np.fromiter(map(game.second_to_move, positions), bool, len(positions))
 
 
 def _in_steps(network: Network, scale: float) -> Network:
