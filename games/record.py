@@ -167,6 +167,11 @@ def available() -> list[str]:
                   and importlib.util.find_spec(f"games.{module.name}.game"))
 
 
+def games_of(protocol: str) -> list[str]:
+    """Return the names of the games whose engines can speak a protocol, such as uci, as players."""
+    return [name for name in available() if (contest := find(name).contest) is not None and protocol in contest.protocols]
+
+
 def find(name: str) -> Game:
     """Return the game of that name; InputError if there is none."""
     if name not in available():

@@ -39,6 +39,7 @@ COMMANDS = {
     "dataset": "build, inspect, merge or split datasets",
     "probe": "measure what the options of an engine do, as rows to tune from",
     "uci": "play in any chess program",
+    "usi": "play in any shogi program",
     "bench": "measure the speed of the parts",
 }
 EPILOG = """start here:

@@ -1,4 +1,4 @@
-"""Shogi as a record of functions. It is not registered yet: `games/shogi/game.py` will do that."""
+"""Shogi as a record of functions."""
 
 from __future__ import annotations
 

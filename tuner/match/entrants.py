@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from games.contest import Control, Player
-from games.record import Game, available
+from games.record import Game, available, games_of
 from games.streams import InputError
 from tuner.engine.engine import Engine
 from tuner.engine.loading import parameter_path
@@ -27,7 +27,7 @@ MEGABYTES = 16  # of the transposition table
 class Named:
     """A player as the user named it: `kind` is parameters, random, or the protocol of an engine.
 
-    `what` is the file or the command; `game` is None for an engine, which may play several games.
+    `what` is the file or the command; `game` is None for an engine whose protocol may be that of several games.
     """
 
     kind: str
@@ -63,13 +63,14 @@ def make_player(spec: PlayerSpec, game: Game) -> Player:
 
 
 def understood(text: str) -> Named:
-    """Interpret a parameter file or bundled name, `random`, `uci:COMMAND`, `xboard:COMMAND`, or an engine on the PATH."""
+    """Interpret a parameter file or bundled name, `random`, an engine as PROTOCOL:COMMAND, such as `uci:stockfish`, or one on the
+    PATH, which speaks UCI."""
     prefix, _, last = text.rpartition("/")
     if last == RANDOM and (not prefix or prefix in available()) and not os.path.exists(text):
         return Named(RANDOM, RANDOM, RANDOM, prefix or None)
     protocol, separator, command = text.partition(":")
-    if separator and protocol in ("uci", "xboard"):
-        return Named(protocol, command, _name_of(command))
+    if separator and protocol.isalpha() and (games := games_of(protocol)):
+        return Named(protocol, command, _name_of(command), None if DEFAULT_GAME in games else games[0])
     is_program = os.path.isfile(text) and os.access(text, os.X_OK) and not text.endswith((".yaml", ".yml"))
     if not is_program:
         try:

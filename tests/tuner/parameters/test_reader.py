@@ -233,7 +233,8 @@ def test_the_pure_python_loader_refuses_the_same(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(("text", "said"), [
-    ("game: chss\n", ":1: unknown game 'chss'; available: chess, tictactoe"), ("scale: 1\n", ":1: game is missing, expected for"),
+    ("game: chss\n", ":1: unknown game 'chss'; available: chess, shogi, tictactoe"),
+    ("scale: 1\n", ":1: game is missing, expected for"),
     ("a: 1\ngame: [chess]\n", ":1: game is missing"), ("[]", ":1: game is missing"), ("\n\ngame: ''\n", ":3: unknown game ''")])
 def test_an_unknown_game_is_reported_with_its_line(tmp_path, text, said):
     path = tmp_path / "my.yaml"
