@@ -9,7 +9,7 @@ from games.backgammon.afterstates import STRIDE
 from games.backgammon.board import DICE_SHIFT, TURN, WORDS, pointer_type
 from games.backgammon.dice import SIDES
 from games.backgammon.native import MOST_AFTERSTATES, SCRATCH, WHOLE_GAMES, write_afterstates
-from games.backgammon.rules import HIGHEST_POINTS, points_won
+from games.backgammon.rules import HIGHEST_POINTS, MOVE_DICE_SHIFT, points_won
 from games.backgammon.unit import CORE, inner
 from games.search.expectimax import DiceRules, make_expectimax
 from games.search.expectimax_searcher import ExpectimaxSearcher
@@ -34,9 +34,10 @@ def way_here(position):
     return SIDES * (np.int64(dice & DIE) - 1) + np.int64(dice >> np.uint64(3) & DIE) - 1
 
 
-@inner(types.int64(pointer_type, types.int64))
-def move_of(scratch, k):
-    return np.int64(scratch[STRIDE * k + 4])
+@inner(types.int64(pointer_type, types.int64, types.int64))
+def move_of(scratch, k, way):
+    """Return the number of a move, see `games.backgammon.moves`."""
+    return np.int64(scratch[STRIDE * k + 4]) | (way // SIDES + 1 | (way % SIDES + 1) << 3) << MOVE_DICE_SHIFT
 
 
 SEARCH = make_expectimax(DiceRules(

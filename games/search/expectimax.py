@@ -41,7 +41,7 @@ class DiceRules(NamedTuple):
     ways: np.ndarray  # (n,) the rolls that differ
     chances: np.ndarray  # (n,) and how likely each is
     successors: Any  # position, roll, to, memory -> number of positions before the next roll, written to `to`
-    move: Any  # memory, k -> the move that leads to successor k
+    move: Any  # memory, k, roll -> the move that leads to successor k
     points: Any  # position -> points of the first player; 0: the game goes on
     second_to_move: Any  # position -> bool
     way: Any  # position -> its roll
@@ -122,7 +122,7 @@ def make_expectimax(rules: DiceRules) -> Expectimax:
         found[NODES] += n
         if level == 0:
             for k in range(n):
-                found[MOVES + k] = move_of(at, k)
+                found[MOVES + k] = move_of(at, k, way)
         greatest = -2.0
         for k in range(n):
             values[base + k] = value_of(offset(to, words * k), function, weights, scale)

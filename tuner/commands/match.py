@@ -169,8 +169,9 @@ def _settings(arguments: argparse.Namespace):
         of_file = options_of_file(player, Path(path), "--with" if side == "a" else "--with-b") if path is not None else ()
         options.append((*of_file, *getattr(arguments, f"option_{side}")))
     settings = settings_of(
-        arguments.a, arguments.b, games=games, sprt=tuple(arguments.sprt) if arguments.sprt else None, model=arguments.model or defaults.model,
-        alpha=arguments.alpha, beta=arguments.beta, controls=tuple(controls), openings=arguments.openings, order=arguments.order,
+        arguments.a, arguments.b, games=games, sprt=tuple(arguments.sprt) if arguments.sprt else None,
+        model=arguments.model or defaults.model, alpha=arguments.alpha, beta=arguments.beta, controls=tuple(controls),
+        openings=arguments.openings, order=arguments.order,
         random_plies=random_plies, seed=arguments.seed, plies=arguments.plies,
         resign=tuple(arguments.resign) if arguments.resign else None, draw=tuple(arguments.draw) if arguments.draw else None,
         hash=arguments.hash, option_a=options[0], option_b=options[1],

@@ -35,8 +35,8 @@ def require_suitable(settings: Settings, game: Game) -> None:
     if game.points > 1:
         for option, given in (("--resign", settings.resign), ("--draw", settings.draw), ("--plies", settings.plies)):
             if given:
-                raise InputError(f"{option}: games of {name} are played to the end, which decides how many points they win; leave "
-                                 "it out")
+                raise InputError(f"{option}: games of {name} are played to the end, which decides how many points they win; "
+                                 "leave it out")
     if settings.sprt is not None and (settings.model == POINTS) != (game.points > 1):
         raise InputError(f"--model {settings.model}: matches of {name} are in points a game; leave it out" if game.points > 1 else
                          f"--model {settings.model}: a game of {name} wins one point; choose normalized or logistic")

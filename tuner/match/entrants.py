@@ -25,10 +25,10 @@ MEGABYTES = 16  # of the transposition table
 
 @dataclass(frozen=True)
 class Named:
-    """A player as the user named it: `kind` is parameters, random, own for a player of the game's own (`games.contest.Contest.players`), or the
-    protocol of an engine.
+    """A player as the user named it: `kind` is parameters, random, own for a player of the game's own
+    (`games.contest.Contest.players`), or the protocol of an engine.
 
-    `what` is the file or the command; `game` is None for an engine whose protocol may be that of several games.
+    `what` is the file or the command; `game` is None for an engine, which may play several games.
     """
 
     kind: str

@@ -32,7 +32,8 @@ FIELDS: dict[str, tuple[Callable[[object], bool], str]] = {
     "leg": (_whole, "a whole number"), "pair": (_whole, "a whole number"),
     "plies": (_two(_whole), "two whole numbers"), "ends": (_two(_text), "two texts"), "reasons": (_two(_text), "two texts"),
     "forfeits": (_two(lambda v: v is None or isinstance(v, str) and v[:2] in ("a ", "b ")), "two of null, 'a ...' and 'b ...'"),
-    "luck": (_two(_finite), "two numbers"), "opening": (_two(_whole), "two whole numbers"), "at": (_whole, "a place in the file of games"),
+    "luck": (_two(_finite), "two numbers"),
+    "opening": (_two(_whole), "two whole numbers"), "at": (_whole, "a place in the file of games"),
     "bytes": (_two(_whole), "the sizes of two games"), CHECK: (_whole, "a checksum")}
 OUTCOMES = "outcomes"
 NEEDED = ("leg", "pair", OUTCOMES, "plies", "ends")

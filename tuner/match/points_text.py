@@ -93,7 +93,7 @@ def points_block(results: PointResults, names: tuple[str, str], test: Sprt | Non
     if chance is not None:
         lines.append(f"LOS: {100 * chance:.2f} %")
     games = sum(results.games.values())
-    parts = [f"Games: {games}", _won_text(results.games, "Won", 1, results.most), _won_text(results.games, "Lost", -1, results.most)]
+    parts = [f"Games: {games}", *(_won_text(results, word, sign) for word, sign in (("Won", 1), ("Lost", -1)))]
     if results.games[0]:
         parts.append(f"Drawn: {results.games[0]}")
     lines.append(", ".join(parts))
@@ -104,8 +104,8 @@ def points_block(results: PointResults, names: tuple[str, str], test: Sprt | Non
     return "\n".join(lines)
 
 
-def _won_text(games: Counter[int], word: str, sign: int, most: int) -> str:
-    counts = [games[sign * points] for points in range(1, most + 1)]
+def _won_text(results: PointResults, word: str, sign: int) -> str:
+    counts = [results.games[sign * points] for points in range(1, results.most + 1)]
     by_points = ", ".join(f"{count} by {points}" for points, count in enumerate(counts, 1) if count)
     return f"{word}: {sum(counts)}" + (f" ({by_points})" if by_points else "")
 
