@@ -7,12 +7,15 @@ import numpy as np
 from games.backgammon import content, notation
 from games.backgammon.board import PLY_SHIFT, TURN, WORDS, start
 from games.backgammon.chance import roll, rolls
+from games.backgammon.contest import CONTEST
 from games.backgammon.draw import draw, picture
 from games.backgammon.ids import text_of
 from games.backgammon.moves import legal_moves, move_named, move_text, play
 from games.backgammon.reading import read
 from games.backgammon.rules import points
+from games.backgammon.search import searcher
 from games.record import Game, Line
+from games.search.expectimax import DEEPEST
 
 POINTS = 3  # of a backgammon, which is a reward of 1
 
@@ -39,4 +42,5 @@ GAME = Game(
     points=POINTS, roll=roll, rolls=rolls, second_to_move=second_to_move, position=notation.position, text=text_of, draw=draw,
     move_text=move_text, move_name=move_text, move_named=move_named, plies=plies, read=read, suffixes=tuple(content.SUFFIXES),
     of_games=lambda name: content.of_file(str(name)) != content.LABELS,
-    holds_games=lambda name: content.of_file(str(name)) is not None, picture=picture)
+    holds_games=lambda name: content.of_file(str(name)) is not None, picture=picture, searcher=searcher,
+    deepest=DEEPEST, contest=CONTEST)
