@@ -62,8 +62,7 @@ class Contestants:
 
 def contestants_of(settings: Settings, folder: Path | None = None) -> Contestants:
     """Make the players, those of a resumed match from the copies in its folder; InputError for a user's mistake."""
-    sides = [_of_copy(text, folder / copy) if folder and (folder / copy).exists() else understood(text)
-             for text, copy in zip((settings.a, settings.b), COPIES, strict=True)]
+    sides = sides_of(settings, folder)
     for side, copy in zip(sides, COPIES, strict=True):
         if folder and side.kind in (PARAMETERS, NETWORK) and not (folder / copy).exists():
             raise InputError(f"{folder / copy}: is missing, the {side.kind} of {side.what} when the match began; put it back")
@@ -82,6 +81,12 @@ def contestants_of(settings: Settings, folder: Path | None = None) -> Contestant
         legs += _baselines(engine, sides, players, opponent, settings)
     luck = None if game.roll is None else _luck(game, folder)
     return Contestants(game, legs, opponent, engine, luck)
+
+
+def sides_of(settings: Settings, folder: Path | None) -> list[Named]:
+    """Return both players, those that have a copy in the folder of the match as the copies are."""
+    return [_of_copy(text, folder / copy) if folder and (folder / copy).exists() else understood(text)
+            for text, copy in zip((settings.a, settings.b), COPIES, strict=True)]
 
 
 def game_of_match(a: Named, b: Named) -> Game:
