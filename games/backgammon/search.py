@@ -35,6 +35,16 @@ def way_here(position):
     return SIDES * (np.int64(dice & DIE) - 1) + np.int64(dice >> np.uint64(3) & DIE) - 1
 
 
+@inner(types.int64(pointer_type, types.int64, pointer_type, pointer_type))
+def successors(position, way, to, memory):
+    """Write the afterstates of a roll, without dice."""
+    state = position[WORDS - 1]
+    position[WORDS - 1] = state & ~ALL_DICE
+    n = write_afterstates(position, way, to, memory)
+    position[WORDS - 1] = state
+    return n
+
+
 @inner(types.int64(pointer_type, types.int64, types.int64))
 def move_of(scratch, k, way):
     """Return the number of a move, see `games.backgammon.moves`."""
@@ -59,7 +69,7 @@ def roll_here(position, seed, game):
 
 SEARCH = make_expectimax(DiceRules(
     unit=CORE, words=WORDS, most=MOST_AFTERSTATES, memory=SCRATCH, most_points=HIGHEST_POINTS, ways=WHOLE_GAMES.ways,
-    chances=WHOLE_GAMES.chances, successors=write_afterstates, move=move_of, points=points_here, second_to_move=second_here,
+    chances=WHOLE_GAMES.chances, successors=successors, move=move_of, points=points_here, second_to_move=second_here,
     way=way_here, roll=roll_here))
 
 

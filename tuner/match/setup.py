@@ -32,6 +32,7 @@ from tuner.match.loop import Rules
 from tuner.match.openings import Book, Generator, Start
 from tuner.match.settings import Settings
 from tuner.parameters.heading import game_of
+from tuner.parameters.parameters import DEFAULT_GAME
 from tuner.parameters.reader import read_parameters
 from tuner.statistics.sprt import Sprt
 
@@ -59,8 +60,7 @@ class Contestants:
 
 def contestants_of(settings: Settings, folder: Path | None = None) -> Contestants:
     """Make the players, those of a resumed match from the copies in its folder; InputError for a user's mistake."""
-    sides = [_of_copy(text, folder / copy) if folder and (folder / copy).exists() else understood(text)
-             for text, copy in zip((settings.a, settings.b), COPIES, strict=True)]
+    sides = _sides(settings, folder)
     for side, copy in zip(sides, COPIES, strict=True):
         if folder and side.kind == PARAMETERS and not (folder / copy).exists():
             raise InputError(f"{folder / copy}: is missing, the parameters of {side.what} when the match began; put them back")
@@ -79,6 +79,19 @@ def contestants_of(settings: Settings, folder: Path | None = None) -> Contestant
         legs += _baselines(engine, sides, players, opponent, settings)
     luck = None if game.roll is None else _luck(game, folder)
     return Contestants(game, legs, opponent, engine, luck)
+
+
+def _sides(settings: Settings, folder: Path | None) -> list[Named]:
+    return [_of_copy(text, folder / copy) if folder and (folder / copy).exists() else understood(text)
+            for text, copy in zip((settings.a, settings.b), COPIES, strict=True)]
+
+
+def game_of_folder(settings: Settings, folder: Path) -> Game:
+    """Return the game of the match in a folder, even if a player is gone."""
+    try:
+        return find(game_between(*_sides(settings, folder)))
+    except InputError:
+        return find(DEFAULT_GAME)
 
 
 def game_of_match(a: Named, b: Named) -> Game:

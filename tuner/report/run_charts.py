@@ -10,7 +10,7 @@ import numpy as np
 from tuner.report.charts import Chart, Series, bar_chart, calibration_chart, line_chart, points_chart
 from tuner.report.formatting import percent, short, signed, whole
 from tuner.report.history import column, number
-from tuner.report.matches import Match
+from tuner.report.matches import ELO, Match
 
 MOST_POINTS = 400  # of a line: more are averaged
 SMOOTH = 12  # rolling means cover a 12th of a run
@@ -173,8 +173,8 @@ def rolling_mean(values: np.ndarray, width: int) -> np.ndarray:
     return (sums[high] - sums[low]) / (high - low)
 
 
-def elo_curve(points: list[dict]) -> Chart | None:
-    """Elo with its interval over the games learned from."""
+def strength_curve(points: list[dict], unit: str = ELO) -> Chart | None:
+    """Results of matches with their intervals over the games learned from."""
     points = sorted((point for point in points if point["games"] is not None and point["elo"]["value"] is not None),
                     key=lambda point: point["games"])
     if len({point["games"] for point in points}) < 2:
@@ -182,30 +182,32 @@ def elo_curve(points: list[dict]) -> Chart | None:
     elo = [point["elo"]["value"] for point in points]
     low = [elo[i] if point["elo"]["low"] is None else point["elo"]["low"] for i, point in enumerate(points)]
     high = [elo[i] if point["elo"]["high"] is None else point["elo"]["high"] for i, point in enumerate(points)]
-    said = ", ".join(f"{whole(point['games'])} games {signed(value, 0) or '0'}" for point, value in zip(points, elo, strict=True))
-    return line_chart("Elo by games learned from", "games learned from", "Elo, with 95 % interval",
+    said = ", ".join(f"{whole(point['games'])} games {signed(value, 0 if unit == ELO else 3) or '0'}" for point, value in zip(points, elo, strict=True))
+    return line_chart(f"{unit[:1].upper()}{unit[1:]} by games learned from", "games learned from", f"{unit}, with 95 % interval",
                       [Series("learned", [point["games"] for point in points], elo, low, high)], said + ".", level=0.0)
 
 
 def match_charts(match: Match) -> list[Chart]:
-    """The course of a match: Elo with its interval, LLR between its bounds, and pairs by result."""
+    """The course of a match: its result with its interval, LLR between its bounds, and pairs by result."""
     charts = []
     usable = [line for line in match.running if all(map(math.isfinite, line[1:4]))]
     if len(usable) > 1:
         games, elo, low, high, llr = zip(*usable, strict=True)
-        charts.append(line_chart("Elo as the match went on", "games", "Elo, with 95 % interval",
-                                 [Series("line", games, elo, low, high)], f"It ends at {elo[-1]:.0f} Elo, between "
-                                 f"{low[-1]:.0f} and {high[-1]:.0f}.", level=0.0, limits=_late_limits(low, high)))
+        unit, digits = match.unit, match.digits
+        charts.append(line_chart(f"{unit[:1].upper()}{unit[1:]} as the match went on", "games", f"{unit}, with 95 % interval",
+                                 [Series("line", games, elo, low, high)], f"It ends at {elo[-1]:.{digits}f} {unit}, between "
+                                 f"{low[-1]:.{digits}f} and {high[-1]:.{digits}f}.", level=0.0, limits=_late_limits(low, high)))
         if match.test is not None:
             lower, upper = match.test.bounds
             charts.append(line_chart("LLR as the match went on", "games", "log-likelihood ratio", [
                 Series("initial", games, [lower] * len(games)), Series("initial", games, [upper] * len(games)),
                 Series("line", games, llr)], f"It ends at {llr[-1]:.2f}; the bounds are {lower:.2f} and {upper:.2f}."))
-    pairs = match.plain["pentanomial"]
+    pairs, middle = match.pairs, len(match.pairs) // 2
     if sum(pairs):
-        said = ", ".join(f"{n} pairs of {name} points" for n, name in zip(pairs, ("0", "0.5", "1", "1.5", "2"), strict=True))
+        names = ("0", "0.5", "1", "1.5", "2") if match.unit == ELO else [str(k - middle) for k in range(len(pairs))]
+        said = ", ".join(f"{n} pairs of {name} points" for n, name in zip(pairs, names, strict=True))
         charts.append(bar_chart("Pairs of games", "points of a pair, for the player named first", "pairs",
-                                ["0", "½", "1", "1½", "2"], pairs, said + "."))
+                                ["0", "½", "1", "1½", "2"] if match.unit == ELO else list(names), pairs, said + "."))
     return charts
 
 

@@ -11,7 +11,7 @@ from tuner.parameters.diff import reach
 from tuner.report import boards, numbers, positions, run_charts
 from tuner.report.formatting import MISSING, known, number, short, signed, together, whole
 from tuner.report.headroom_data import headroom_data
-from tuner.report.matches import Match
+from tuner.report.matches import ELO, Match
 from tuner.report.run import SELFPLAY, TUNE, LearningRun, Run
 from tuner.report.significance import CHANCE, HELD, NOISE, Significance, significance_of, significance_of_selfplay
 from tuner.report.verdict import lost, reasons
@@ -157,11 +157,12 @@ def _sentence(text: str) -> str:
 
 
 def _elo(run: LearningRun) -> Section | None:
-    points = [{"games": next((games for games in match.learned if games is not None), None), "elo": match.plain["elo"]}
+    points = [{"games": next((games for games in match.learned if games is not None), None), "elo": match.estimate}
               for match in run.matches if match.learned[0] is not None]
-    chart = run_charts.elo_curve(points) if run.kind == SELFPLAY else None
+    unit = next((match.unit for match in run.matches), ELO)
+    chart = run_charts.strength_curve(points, unit) if run.kind == SELFPLAY else None
     return Section("elo", "Strength", "charts", {
-        "charts": [chart], "note": "Elo of the first player of each match, over the games that its weights were learned from."
+        "charts": [chart], "note": f"{unit[:1].upper()}{unit[1:]} of the first player of each match, over the games that its weights were learned from."
     }) if chart else None
 
 

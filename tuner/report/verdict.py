@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import shlex
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TypeAlias
 
 import numpy as np
@@ -15,9 +16,9 @@ from tuner.ingest.recorded import better_targets
 from tuner.parameters.heading import game_of
 from tuner.parameters.reader import read_parameters
 from tuner.report.formatting import known, number, short, signed, together, whole
-from tuner.report.matches import Match
+from tuner.report.matches import ELO, Match
 from tuner.report.run import SELFPLAY, LearningRun, Run
-from tuner.statistics.pentanomial import SIDE
+from tuner.statistics.pentanomial import SIDE, mean_and_variance
 from tuner.statistics.sprt import Sprt
 
 BETTER, WORSE, OPEN = "better", "worse", "not decided"
@@ -63,8 +64,8 @@ def lost(run: Run) -> bool:
 
 
 def seen_from(match: Match, side: int | None) -> tuple[tuple[str, str], Interval]:
-    """Names, and Elo with its interval, from one player's view."""
-    names, elo = match.names, match.plain["elo"]
+    """Names, and the result with its interval, from one player's view."""
+    names, elo = match.names, match.estimate
     value, low, high = elo["value"], elo["low"], elo["high"]
     if side == 1:
         value, low, high = (None if end is None else -end for end in (value, high, low))
@@ -72,24 +73,25 @@ def seen_from(match: Match, side: int | None) -> tuple[tuple[str, str], Interval
     return names, (value, low, high)
 
 
-def elo_text(value: float | None, low: float | None, high: float | None) -> str:
-    """Elo and its interval as text; a missing end is infinite, two missing ends are unknown."""
+def estimate_text(match: Match, value: float | None, low: float | None, high: float | None) -> str:
+    """The result and its interval as text; a missing end is infinite, two missing ends are unknown."""
     if value is None:
         return ""
+    text = partial(signed, digits=match.digits)
     if low is None and high is None:
-        return f"{signed(value, 0) or '0'} Elo"
-    return f"{signed(value, 0) or '0'} Elo " + together(
-        f"[{'−∞' if low is None else signed(low, 0) or '0'}, {'∞' if high is None else signed(high, 0) or '0'}]")
+        return f"{text(value) or '0'} {match.unit}"
+    return f"{text(value) or '0'} {match.unit} " + together(
+        f"[{'−∞' if low is None else text(low) or '0'}, {'∞' if high is None else text(high) or '0'}]")
 
 
 def verdict(match: Match, side: int | None) -> Verdict:
     """Decide which player is better: by the test of the match if it has one, else by the 95 % interval."""
     names, elo = seen_from(match, side)
     plain = match.plain
-    pairs = plain["pentanomial"][::-1] if side == 1 else plain["pentanomial"]
+    pairs = match.pairs[::-1] if side == 1 else match.pairs
     detail = f"{whole(plain['games'])} games, {match.conditions}, {match.openings}"
     if plain["games"]:
-        detail = "; ".join(part for part in (elo_text(*elo), detail) if part)
+        detail = "; ".join(part for part in (estimate_text(match, *elo), detail) if part)
     if not sum(pairs):
         return Verdict(OPEN, names, "Not decided: no pair of games has ended yet", detail)
     if match.test is not None:
@@ -98,7 +100,14 @@ def verdict(match: Match, side: int | None) -> Verdict:
     if kind != OPEN:
         return Verdict(kind, names, f"{names[0]} is {kind} than {names[1]}", detail)
     return Verdict(OPEN, names, f"Not decided whether {names[0]} is better than {names[1]}", detail,
-                   more_games(plain["score"], plain["variance"], sum(pairs)))
+                   more_games(*_score(match), sum(pairs), match.unit))
+
+
+def _score(match: Match) -> tuple[float | None, float | None]:
+    """The mean score of a pair in [0, 1] and its variance."""
+    if match.unit == ELO:
+        return match.plain["score"], match.plain["variance"]
+    return mean_and_variance(match.pairs)
 
 
 def _by_interval(elo: Interval, pairs: list[int]) -> str:
@@ -108,9 +117,9 @@ def _by_interval(elo: Interval, pairs: list[int]) -> str:
     if high is not None and high < 0:
         return WORSE
     if sum(pairs) >= ALIKE:  # pairs without variance have no interval
-        if sum(pairs[3:]) == sum(pairs) and low is high is None:
+        if sum(pairs[len(pairs) // 2 + 1:]) == sum(pairs) and low is high is None:
             return BETTER
-        if sum(pairs[:2]) == sum(pairs) and low is high is None:
+        if sum(pairs[:len(pairs) // 2]) == sum(pairs) and low is high is None:
             return WORSE
     return OPEN
 
@@ -119,8 +128,8 @@ def _by_test(match: Match, test: Sprt, side: int | None, names: tuple[str, str],
     """The verdict of a sequential test, whose hypotheses are about the player named first."""
     llr = match.plain["sprt"]["llr"]
     lower, upper = test.bounds
-    low, high = (signed(end, 1).removesuffix(".0") or "0" for end in (test.elo0, test.elo1))
-    unit = "normalized Elo" if test.model == "normalized" else "Elo"
+    low, high = (signed(end, max(match.digits, 1)).removesuffix(".0") or "0" for end in (test.elo0, test.elo1))
+    unit = "normalized Elo" if test.model == "normalized" else match.unit
     if match.decision is None:
         return Verdict(OPEN, names, f"Not decided whether {names[0]} is better than {names[1]}", detail,
                        f"The test of {low} against {high} {unit} is at LLR {number(llr, 2)}, between the bounds "
@@ -141,20 +150,20 @@ def _by_test(match: Match, test: Sprt, side: int | None, names: tuple[str, str],
         return Verdict(kind, names, f"{names[0]} is {kind} than {names[1]}", detail, said + ".")
     edge = f"better than {second} by {high} {unit}" if match.decision == "H0" else \
         f"worse than {second} by {low.lstrip('−')} {unit}"
-    by_interval = _by_interval(seen_from(match, side)[1], match.plain["pentanomial"][::-1 if side == 1 else 1])
+    by_interval = _by_interval(seen_from(match, side)[1], match.pairs[::-1 if side == 1 else 1])
     return Verdict(by_interval, names, f"{first} is not {edge}", detail, said + ".")
 
 
-def more_games(score: float | None, variance: float | None, pairs: int) -> str:
-    """How many more games would exclude 0 Elo from the interval, at the same score and variance of pairs."""
+def more_games(score: float | None, variance: float | None, pairs: int, unit: str = ELO) -> str:
+    """How many more games would exclude 0 from the interval, at the same score and variance of pairs."""
     if not known(score) or not known(variance) or score == 0.5:
         return "Both players scored the same: the number of games that would decide it is unknown."
     if variance == 0:
         return "All pairs of games had the same result: the number of games that would decide it is unknown."
     games = 2 * (math.floor(SIDE**2 * variance / (score - 0.5) ** 2) + 1 - pairs)
     if games > MOST_GAMES:
-        return f"More than {whole(MOST_GAMES)} more games would be needed for an interval that excludes 0 Elo."
-    return (f"About {whole(rounded_up(max(games, 2)))} more games would give an interval that excludes 0 Elo, if the measured "
+        return f"More than {whole(MOST_GAMES)} more games would be needed for an interval that excludes 0 {unit}."
+    return (f"About {whole(rounded_up(max(games, 2)))} more games would give an interval that excludes 0 {unit}, if the measured "
             "difference stays the same.")
 
 
