@@ -17,7 +17,7 @@ from tuner.io.files import GAMES, replace_file, require_writable
 from tuner.io.interrupt import interrupts
 from tuner.io.progress import Display
 from tuner.io.run_folder import begin_folder, read_config, require_fresh, write_config
-from tuner.match.entrants import PARAMETERS, understood
+from tuner.match.entrants import NETWORK, PARAMETERS, understood
 from tuner.match.journal import Journal
 from tuner.match.openings import Book, Generator, Start
 from tuner.match.report import Outcome, first_forfeit_text, outcome_of, progress_text
@@ -25,6 +25,7 @@ from tuner.match.schedule import MatchSpec, Pair, match_job, pair_tasks
 from tuner.match.settings import SECTION, Settings, changed_files, hash_of
 from tuner.match.setup import COPIES, JUDGE, LUCK_COPY, Contestants, contestants_of, openings_of, rules_of, test_of
 from tuner.match.tally import Tally
+from tuner.networks.files import weights_path
 from tuner.parallel import Executor, Running, run
 
 
@@ -111,8 +112,10 @@ def place_copies(folder: Path, settings: Settings) -> None:
     """Copies of the players' parameter files."""
     for text, copy in zip((settings.a, settings.b), COPIES, strict=True):
         named = understood(text)
-        if named.kind == PARAMETERS:
+        if named.kind in (PARAMETERS, NETWORK):
             replace_file(folder / copy, Path(named.what).read_bytes())
+        if named.kind == NETWORK:
+            replace_file(weights_path(folder / copy), weights_path(Path(named.what)).read_bytes())
 
 
 def tasks_of(legs: int, pairs: int | None, done: Collection[tuple[int, int]],

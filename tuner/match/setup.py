@@ -15,6 +15,7 @@ from tuner.io.pairs import named_values
 from tuner.match.adjudicate import adjudication_of
 from tuner.match.defaults import require_suitable
 from tuner.match.entrants import (
+    NETWORK,
     OWN,
     PARAMETERS,
     RANDOM,
@@ -23,7 +24,9 @@ from tuner.match.entrants import (
     bundled,
     external_player,
     game_between,
+    named_file,
     names_of,
+    network_player,
     search_player,
     understood,
 )
@@ -31,7 +34,7 @@ from tuner.match.ladder import BASELINES
 from tuner.match.loop import Rules
 from tuner.match.openings import Book, Generator, Start
 from tuner.match.settings import Settings
-from tuner.parameters.heading import game_of
+from tuner.networks.evaluation import network_evaluation
 from tuner.parameters.parameters import DEFAULT_GAME
 from tuner.parameters.reader import read_parameters
 from tuner.statistics.sprt import Sprt
@@ -62,8 +65,8 @@ def contestants_of(settings: Settings, folder: Path | None = None) -> Contestant
     """Make the players, those of a resumed match from the copies in its folder; InputError for a user's mistake."""
     sides = _sides(settings, folder)
     for side, copy in zip(sides, COPIES, strict=True):
-        if folder and side.kind == PARAMETERS and not (folder / copy).exists():
-            raise InputError(f"{folder / copy}: is missing, the parameters of {side.what} when the match began; put them back")
+        if folder and side.kind in (PARAMETERS, NETWORK) and not (folder / copy).exists():
+            raise InputError(f"{folder / copy}: is missing, the {side.kind} of {side.what} when the match began; put it back")
     game = game_of_match(*sides)
     name = game.name
     require_suitable(settings, game)
@@ -116,7 +119,7 @@ def needs_search(settings: Settings) -> bool:
 
 
 def _of_copy(text: str, copy: Path) -> Named:
-    return Named(PARAMETERS, str(copy), Path(text).stem, game_of(copy))
+    return named_file(copy, Path(text).stem)
 
 
 def _player(side: Named, name: str, game: Game, engine: Engine | None, settings: Settings, i: int) -> PlayerSpec:
@@ -133,6 +136,11 @@ def _player(side: Named, name: str, game: Game, engine: Engine | None, settings:
             raise InputError(f"{game.name} has no search to play {name} with; {game.name}/random can play")
         parameters = read_parameters(Path(side.what), engine.layout, game.name)
         return search_player(name, engine, parameters, control, settings.hash)
+    if side.kind == NETWORK:
+        _refuse_options(options, "ab"[i], name)
+        if game.searcher is None:
+            raise InputError(f"{game.name} has no search to play {name} with; {game.name}/random can play")
+        return network_player(name, network_evaluation(Path(side.what)).file, control, settings.hash)
     return external_player(side, name, game, options, control, settings.hash)
 
 

@@ -36,8 +36,8 @@ ELO, POINTS = "Elo", "points a game"  # what results are measured in
 @dataclass(frozen=True)
 class Match:
     """The result of a match. `plain` is what `tuner match --json` prints of it; `reasons` are those for which games ended;
-    `running` are rows of games, the estimate, low, high and LLR (NaN without a test) over the match; `copies` are the players' parameter
-    files in the folder, `learned` the numbers of games that these were learned from, None if unknown."""
+    `running` are rows of games, the estimate, low, high and LLR (NaN without a test) over the match; `copies` are the players'
+    parameter files in the folder, `learned` the numbers of games that these were learned from, None if unknown."""
 
     folder: Path
     names: tuple[str, str]

@@ -182,7 +182,9 @@ def strength_curve(points: list[dict], unit: str = ELO) -> Chart | None:
     elo = [point["elo"]["value"] for point in points]
     low = [elo[i] if point["elo"]["low"] is None else point["elo"]["low"] for i, point in enumerate(points)]
     high = [elo[i] if point["elo"]["high"] is None else point["elo"]["high"] for i, point in enumerate(points)]
-    said = ", ".join(f"{whole(point['games'])} games {signed(value, 0 if unit == ELO else 3) or '0'}" for point, value in zip(points, elo, strict=True))
+    digits = 0 if unit == ELO else 3
+    said = ", ".join(f"{whole(point['games'])} games {signed(value, digits) or '0'}"
+                     for point, value in zip(points, elo, strict=True))
     return line_chart(f"{unit[:1].upper()}{unit[1:]} by games learned from", "games learned from", f"{unit}, with 95 % interval",
                       [Series("learned", [point["games"] for point in points], elo, low, high)], said + ".", level=0.0)
 

@@ -162,7 +162,8 @@ def _elo(run: LearningRun) -> Section | None:
     unit = next((match.unit for match in run.matches), ELO)
     chart = run_charts.strength_curve(points, unit) if run.kind == SELFPLAY else None
     return Section("elo", "Strength", "charts", {
-        "charts": [chart], "note": f"{unit[:1].upper()}{unit[1:]} of the first player of each match, over the games that its weights were learned from."
+        "charts": [chart], "note": f"{unit[:1].upper()}{unit[1:]} of the first player of each match, over the games that its "
+                                  "weights were learned from."
     }) if chart else None
 
 

@@ -184,8 +184,9 @@ def key_of(episode: Episode) -> int:
 
 
 def _texts(game: Game, episodes: list[Episode], date: str) -> str:
-    """Return the games as text for a file of games; empty if the game has no such format."""
-    if game.contest.text is None:
+    """Return the games as text for a file of games; empty if the game has no such format, or dice: such games are many and short,
+    and the seed of the run gives them again."""
+    if game.contest.text is None or game.roll is not None:
         return ""
     return "".join(game.contest.text(_played(episode, date)) for episode in episodes)
 

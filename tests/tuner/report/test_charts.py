@@ -14,12 +14,12 @@ from tuner.report.matches import read_match
 from tuner.report.run import read_run
 from tuner.report.run_charts import (
     calibration_charts,
-    elo_curve,
     health_charts,
     match_charts,
     moves_charts,
     phase_chart,
     rolling_mean,
+    strength_curve,
     thinned,
     watched_charts,
 )
@@ -49,7 +49,7 @@ def all_charts(folder) -> list:
     return [*moves_charts(history, START, np.linspace(1, 30, 60)), *health_charts(history), *watched_charts(history),
             *match_charts(read_match(match)),
             *calibration_charts({"before": BINS, "after": BINS}), phase_chart(findings()["summary"]["phases"]),
-            elo_curve([{"games": 100.0, "elo": elo}, {"games": 900.0, "elo": elo | {"high": None}}]),
+            strength_curve([{"games": 100.0, "elo": elo}, {"games": 900.0, "elo": elo | {"high": None}}]),
             bar_chart(BAD_NAME, BAD_NAME, BAD_NAME, [BAD_NAME], [1], BAD_NAME),
             points_chart(BAD_NAME, "centipawns", [BAD_NAME, "b"], [1, 2], [0, 1], [3, 4], BAD_NAME, [1, 1])]
 
