@@ -13,7 +13,7 @@ from tuner.io.run_folder import CONFIG, HISTORY, read_config
 from tuner.match.difference import Difference, difference_of
 from tuner.match.report import openings_text, result_of
 from tuner.match.settings import SECTION, Settings
-from tuner.match.setup import COPIES, game_of_match, sides_of, test_of
+from tuner.match.setup import COPIES, game_of_folder, test_of
 from tuner.match.tally import Tally
 from tuner.parameters.yaml_tree import read_tree
 from tuner.report.history import read_history
@@ -101,7 +101,7 @@ def _read_settings(folder: Path, settings: Settings) -> tuple[Sprt | None, tuple
         if not (isinstance(names, tuple) and len(names) == 2 and all(isinstance(name, str) for name in names)):
             raise TypeError("names are not two texts")
         conditions = " : ".join(dict.fromkeys(settings.control(i).text for i in range(2)))
-        game = game_of_match(*sides_of(settings, folder))
+        game = game_of_folder(settings, folder)
         return test_of(settings, game), names, conditions, openings_text(settings, game), game
     except InputError as problem:
         raise InputError(f"{path}: {problem}") from None
