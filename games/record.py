@@ -89,6 +89,29 @@ class PositionBatch:
 
 
 @dataclass(frozen=True)
+class Wording:
+    """How text for people names what a game has.
+
+    `unit` is that of weights and evaluations, `value` what v = tanh(scale * evaluation) stands for. `ratios`: the single numbers
+    of the first term are compared with the first of them, as pieces with a pawn.
+    """
+
+    unit: str = "centipawns"
+    value: str = "p = (1 + v) / 2"
+    sides: tuple[str, str] = ("the first player", "the second player")
+    ratios: bool = True
+
+    @property
+    def view(self) -> str:
+        """Whose view evaluations are of: first player's view."""
+        return f"{self.sides[0].removeprefix('the ')}'s view"
+
+    def won(self, points: float) -> str:
+        """Return a game that the first player won, or with less than 0 lost, in words."""
+        return "drawn" if not points else f"{self.sides[int(points < 0)]} won"
+
+
+@dataclass(frozen=True)
 class Game:
     """A game as a record of functions. A position is an array of `words` uint64; a move is an int."""
 
@@ -114,6 +137,8 @@ class Game:
     contest: Contest | None = None  # functions that matches need; None: no matches
     picture: Callable[[np.ndarray], str] | None = None  # a position as SVG; None: `draw` is used
     many_texts: Callable[[np.ndarray], list[str]] | None = None  # `text` of positions (n, words); None: one by one
+    points: int = 1  # what an outcome of 1 stands for: the most points that a game is won by
+    wording: Wording = Wording()
 
     def texts(self, positions: np.ndarray) -> list[str]:
         """Return the text of each position (n, words)."""
@@ -131,6 +156,16 @@ def available() -> list[str]:
     """Return the names of all games: subfolders of `games` with a module `game`."""
     return sorted(module.name for module in pkgutil.iter_modules(games.__path__) if module.ispkg
                   and importlib.util.find_spec(f"games.{module.name}.game"))
+
+
+def wording_of(name: str) -> Wording:
+    """Return the words of the game of that name; the usual ones for a game whose rules are not known."""
+    return find(name).wording if name in available() else Wording()
+
+
+def points_of(name: str) -> int:
+    """Return the most points that the game of that name is won by; 1 for a game whose rules are not known."""
+    return find(name).points if name in available() else 1
 
 
 def find(name: str) -> Game:

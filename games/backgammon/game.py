@@ -10,8 +10,8 @@ from games.backgammon.draw import draw, picture
 from games.backgammon.ids import text_of
 from games.backgammon.moves import legal_moves, move_named, move_text, play
 from games.backgammon.reading import read
-from games.backgammon.rules import points
-from games.record import Game, Line
+from games.backgammon.rules import HIGHEST_POINTS, points
+from games.record import Game, Line, Wording
 
 
 def result(line: Line) -> int | None:
@@ -30,4 +30,5 @@ GAME = Game(
     name="backgammon", words=WORDS, stages=("contact", "race"), start=start, legal_moves=legal_moves, play=play, result=result,
     position=notation.position, text=text_of, draw=draw, move_text=move_text, move_name=move_text, move_named=move_named,
     plies=plies, read=read, suffixes=tuple(content.SUFFIXES), of_games=lambda name: content.of_file(str(name)) != content.LABELS,
-    holds_games=lambda name: content.of_file(str(name)) is not None, picture=picture)
+    holds_games=lambda name: content.of_file(str(name)) is not None, picture=picture, points=HIGHEST_POINTS,
+    wording=Wording("hundredths of a point", "expected points = 3 v", ("X", "O"), ratios=False))

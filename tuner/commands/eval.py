@@ -13,18 +13,19 @@ if TYPE_CHECKING:
     from tuner.engine.engine import Engine
     from tuner.parameters.parameters import Parameters
 
-USAGE = "PARAMS FEN|FILE [options]"
+USAGE = "PARAMS POSITION|FILE [options]"
 EXAMPLE = """examples:
   tuner eval classic "r1bqkbnr/pppp1ppp/2n5/4p3/2B1P3/5N2/PPPP1PPP/RNBQK2R b KQkq - 3 3"
   tuner eval my.yaml positions.epd.zst > scores.txt
+  tuner eval backgammon/classic 4HPwATDgc/ABMA
 """
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("params", metavar="PARAMS", help="parameter file, or a bundled one")
-    parser.add_argument("position", metavar="FEN|FILE", nargs="+",
+    parser.add_argument("position", metavar="POSITION|FILE", nargs="+",
                         help="a position, quoted or not; or a file with one position per line (also .gz, .bz2, .zst), or - for "
-                             "standard input; scores are centipawns, first player's view")
+                             "standard input; scores are in the unit of the weights, centipawns for chess, first player's view")
     parser.add_argument("--all", action="store_true", help="show each parameter that applies, not only the terms")
     add_device_option(parser, "cpu", "where the positions of a file are evaluated")
     add_term_options(parser)
@@ -46,7 +47,7 @@ def run(arguments: argparse.Namespace) -> dict:
     result = explain(engine, parameters, words)
     if not arguments.json:
         print(engine.game.draw(words) + "\n")
-        show(output_console(), result, arguments.all)
+        show(output_console(), result, arguments.all, engine.game.wording)
     return result
 
 

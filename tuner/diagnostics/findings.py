@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from games.record import Wording
 from tuner.diagnostics.identifiability import identify
 from tuner.diagnostics.validation import Change, calibration, change_of_loss
 from tuner.fit.noise import PRICED_DEPTH, noise_of
@@ -104,9 +105,9 @@ def noise_found(result: FitResult, priced: bool) -> dict | None:
     return plain | ({"elo": round(cost.elo, 1), "low": round(cost.low, 1), "high": round(cost.high, 1)} if cost else {})
 
 
-def noise_line(noise: dict) -> str:
+def noise_line(noise: dict, unit: str) -> str:
     """Return the noise as a line of text."""
-    text = f"sampling noise (standard deviation): evaluations +/- {_short(noise['evaluations'])} centipawns"
+    text = f"sampling noise (standard deviation): evaluations +/- {_short(noise['evaluations'])} {unit}"
     if "differences" in noise:
         text += f", differences between neighbouring positions of a game +/- {_short(noise['differences'])}"
     if "elo" not in noise:
@@ -121,7 +122,8 @@ def _short(value: float) -> str:
     return f"{value:.1f}" if value < 10 else f"{value:.0f}"
 
 
-def advice(result: FitResult, change: dict | None, noise: dict | None, method: str, better: str) -> list[str]:
+def advice(result: FitResult, change: dict | None, noise: dict | None, method: str, better: str,
+           words: Wording) -> list[str]:
     """Return the caveats of a fit, as lines of text; `change` is that of the held-out loss on results, `better` names what could
     be learned from in place of results."""
     lines, games = [], result.games
@@ -141,7 +143,8 @@ def advice(result: FitResult, change: dict | None, noise: dict | None, method: s
         elif change["low"] > 0:
             lines.append("the learned values predict the results of held-out games worse than the starting values")
     if noise and method == "logistic" and (noise["elo"] > COSTLY if "elo" in noise else noise["evaluations"] > NOISY):
-        lines.append(f"expect to lose a match: sampling noise alone moves evaluations by {noise['evaluations']:.0f} centipawns "
+        expected = "expect to lose a match: " if words == Wording() else ""
+        lines.append(f"{expected}sampling noise alone moves evaluations by {noise['evaluations']:.0f} {words.unit} "
                      f"(standard deviation), because the results of {games:,} games set {len(result.null_space.coordinates):,} "
                      f"weights; learn from {better}, from more games, or with a narrower --prior")
     return lines

@@ -226,6 +226,12 @@ def require_rows_suffice(options: TuneOptions, name: str, method: Method, source
 def require_possible(options: TuneOptions, name: str, method: Method, game: Game, sources: Sequence[str]) -> None:
     """InputError for options and sources that a method cannot use with games."""
     said = f"--method {name}"
+    if game.points > 1 and options.loss in (DRAWS, *DRAW_MODELS):
+        raise InputError(f"--loss {options.loss}: models draws, and {game.name} has points from -{game.points} to {game.points} "
+                         "in place of them; leave it out")
+    if game.points > 1 and options.prior == PLAY:
+        raise InputError(f"--prior play: weighs what noise costs in Elo, and strength in {game.name} is points a game; leave it "
+                         "out, or name a width")
     if method.searches and game.searcher is None:
         raise InputError(f"{said}: {game.name} has no search; learn with --method logistic or td")
     datasets = [source for source in sources if source != "-" and is_dataset(source)]

@@ -6,9 +6,10 @@ import math
 import shlex
 from pathlib import Path
 
-from games.record import Game, ReadReport
+from games.record import Game, ReadReport, Wording
 from tuner import __version__
 from tuner.datasets.dataset import Dataset
+from tuner.diagnostics.expected_points import error_in_points
 from tuner.diagnostics.findings import advice, draws_of, held_out_change, held_out_results, noise_found, noise_line, ratios_of
 from tuner.fit.phase_slopes import SlopedDataset
 from tuner.fit.problem import Problem
@@ -20,6 +21,7 @@ from tuner.tuning.options import TuneOptions
 
 # methods whose targets are not the results: a name of the targets, and where they come from
 OTHER_TARGETS = {"rootstrap": ("search", "by the values that searches found"), "scores": ("scores", "by the targets from scores")}
+BETTER_LABELS = "positions that a stronger player has labelled"  # what is better than results for a game without a search
 MATCH_DEPTH, MATCH_GAMES = 4, 400  # of the match that is suggested
 
 
@@ -64,6 +66,7 @@ def describe(start: str, output: Path, data: Dataset, options: TuneOptions, resu
     on_own = held_out_change(result)
     change = held_out_results(result, on_results) if on_results else on_own
     rows = data.manifest["terms"] == TERMS
+    words = game.wording if game else Wording()
     priced = game is not None and game.name == DEFAULT_GAME and not rows
     noise = noise_found(result, priced) if options.gradient == "analytic" else None
     used = {"targets": options.targets, "teacher": options.teacher, "nodes": options.nodes, "depth": options.depth,
@@ -86,9 +89,12 @@ def describe(start: str, output: Path, data: Dataset, options: TuneOptions, resu
         "null_directions": result.null_directions, "never_applied": result.never_applied,
         "held_out_change": on_own, **({"noise": noise} if noise else {}), **step_found(result),
         **({"draws": draws_of(result, result.parameters.stages)} if result.problem.objective.widths else {}),
-        "ratios": ratios_of(result.uncertainty, result.weights, result.parameters.layout),
+        "ratios": ratios_of(result.uncertainty, result.weights, result.parameters.layout) if words.ratios else [],
+        **({"unit": words.unit} if words != Wording() else {}),
+        **({"points": error_in_points(result, on_results, game.points)} if game and game.points > 1 else {}),
         **({"rows": True, "scores": len(data.score) > 0} if rows else {}),
-        "advice": advice(result, change, noise, options.method, better_targets(rows, rows and len(data.score) > 0)),
+        "advice": advice(result, change, noise, options.method, better_targets(rows, rows and len(data.score) > 0)
+                         if rows or game is None or game.searcher else BETTER_LABELS, words),
         "compare": _command("diff", start, output, options), **(
             {"match": _command("match", output, start, options) + f" --depth {MATCH_DEPTH} --games {MATCH_GAMES}" + (
                 f" --run {shlex.quote(f'{options.run}-match')}" if options.run else "")} if game and game.searcher else {})}
@@ -131,11 +137,15 @@ def found_lines(result: dict) -> list[str]:
         lines.append(f"results   {_changed(results)}  ({results['games']:,} held-out games of other openings, {loss})")
     if own and other:
         lines.append(f"{other:<9} {_changed(own)}  (the same positions, {how})")
+    if points := result.get("points"):
+        of = f"{points['positions']:,} held-out positions" if points["held_out"] else "the positions learned from"
+        lines.append(f"points    {points['before']:.3f} -> {points['after']:.3f}  (root mean square error of the expected "
+                     f"points, {of}; the targets themselves vary by {points['deviation']:.3f})")
     if not results:
         lines.append(f"loss      {result['loss_before']:.5f} -> {result['loss_after']:.5f}  "
                      f"({loss} of the games learned from; none were held out)")
     if result.get("noise"):
-        lines.append(noise_line(result["noise"]))
+        lines.append(noise_line(result["noise"], result.get("unit", Wording.unit)))
     if result["ratios"]:
         unit = result["ratios"][0]["to"]
         lines.append(f"values    in units of {unit}: " + ", ".join(

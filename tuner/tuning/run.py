@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 
-from games.record import ReadReport
+from games.record import ReadReport, points_of
 from games.streams import InputError
 from tuner import __version__
 from tuner.datasets.dataset import Dataset
@@ -190,16 +190,18 @@ def _without_gpu(options: TuneOptions, read: Read) -> TuneOptions:
 def _with_prior(data: Dataset, start: Parameters, options: TuneOptions, rows: bool, fitting: FitOptions,
                 display: Display) -> TuneOptions:
     """Return the options; the width that cross-validation chooses replaces --prior cv, and play replaces auto where it can be
-    used: for results of games with several positions, and an evaluation to start from."""
+    used: for results of games with several positions that are won or drawn, and an evaluation to start from."""
     if options.prior == "auto" and options.method == "logistic" and options.gradient == "analytic" and not rows:
-        return replace(options, prior=PLAY) if start.weights.any() and data.positions > 2 * data.games else options
+        usable = start.weights.any() and data.positions > 2 * data.games and points_of(start.game) == 1
+        return replace(options, prior=PLAY) if usable else options
     if options.prior != "cv":
         return options
     # the width hardly depends on the model of draws
     fitting = replace(fitting, loss="cross-entropy" if fitting.loss == DRAWS else fitting.loss)
     width, losses = choose_prior(data, start, fitting, display.begin)
     display.note("mean held-out loss by width of the prior: "
-                 + ", ".join(f"{width:g}: {loss:.5f}" for width, loss in losses.items()) + f"; chosen: {width:g} centipawns")
+                 + ", ".join(f"{width:g}: {loss:.5f}" for width, loss in losses.items())
+                 + f"; chosen: {width:g} {start.wording.unit}")
     return replace(options, prior=width)
 
 
