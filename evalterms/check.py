@@ -24,7 +24,7 @@ from evalterms.term import Term
 from evalterms.types import complaints
 from evalterms.userfile import line_of, message_of, terms_of_file
 from games import cache, jit
-from games.record import Game, find
+from games.record import Dice, Game, find
 
 GAMES, PLIES = 16, 160  # random games, and the longest
 LOWEST, HIGHEST = -128, 127  # coefficients are int8
@@ -68,14 +68,15 @@ class CheckingEmitter:
 def random_positions(game: Game, games: int = GAMES, plies: int = PLIES, seed: int = 1) -> Iterator[np.ndarray]:
     """Yield every position of random games."""
     random = np.random.default_rng(seed)
-    for _ in range(games):
-        line = [game.start()]
+    for number in range(games):
+        dice = Dice(seed, number)
+        line = [game.rolled(game.start(), dice)]
         while True:
             yield line[-1]
             if len(line) > plies or game.result(line) is not None:
                 break
             moves = game.legal_moves(line[-1])
-            line.append(game.play(line[-1], moves[random.integers(len(moves))], random))
+            line.append(game.after(line[-1], moves[random.integers(len(moves))], dice))
 
 
 def count_checked(term: Term, view: ModuleType, position: np.ndarray) -> np.ndarray:

@@ -78,8 +78,9 @@ class PlayedGame:
     """A played game.
 
     `line` (n + 1, words) are the positions; of the n moves between them the first `book` belong to the opening. There is one
-    choice for each other move, or none at all, and one number of seconds for each choice, or none. `outcome` is for the first
-    player, None for an unfinished game; `loser` is the player, 0 or 1, who lost or forfeited.
+    choice for each other move, or none at all, and one number of seconds for each choice, or none. `outcome` is the
+    reward of the first player, see `Game.result`, None for an unfinished game; `loser` is the player, 0 or 1, who lost or
+    forfeited.
     """
 
     line: np.ndarray
@@ -87,10 +88,11 @@ class PlayedGame:
     book: int
     choices: list[Choice]
     seconds: list[float]
-    outcome: int | None
+    outcome: float | None
     end: str
     loser: int | None = None
     detail: str = ""
+    luck: float | None = None  # points that the dice gave the first player, None if not measured
     players: tuple[str, str] = ("?", "?")
     round: str = "?"
     control: str = "?"
@@ -118,9 +120,8 @@ class Openings:
 
 @dataclass(frozen=True)
 class Contest:
-    """Functions of a game that matches need. `second_to_move` is required, the others may be None."""
+    """Functions of a game that matches need; each may be None."""
 
-    second_to_move: Callable[[np.ndarray], bool]
     reason: Callable[[PlayedGame], str] | None = None  # why the game ended: White mates
     text: Callable[[PlayedGame], str] | None = None  # the game as text for a file of games
     openings: Callable[[str, Callable[[str], None]], Openings] | None = None  # of a file; reports skipped lines; InputError
@@ -130,6 +131,7 @@ class Contest:
     # an external engine as a source of evaluations: command, options, pattern of its static evaluations; InputError
     evaluator: Callable[[str, Mapping[str, object], EvaluationPattern | None], Evaluator] | None = None
     patterns: Mapping[str, EvaluationPattern] = field(default_factory=dict)  # of engines' static evaluations, by name
+    players: Mapping[str, Callable[[], Player]] = field(default_factory=dict)  # that need no evaluation and no engine, by name
     drawn_ending: Callable[[np.ndarray], bool] | None = None  # a draw in practice, unless a search sees a forced win
     # results from tables in a folder: a function from a position to the first player's result, None if unknown; InputError
     tablebase: Callable[[str], Callable[[np.ndarray], int | None]] | None = None

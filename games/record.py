@@ -7,7 +7,7 @@ import importlib.util
 import pkgutil
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -17,6 +17,14 @@ from games.search.searcher import Searcher
 from games.streams import InputError
 
 Line: TypeAlias = Sequence[np.ndarray] | np.ndarray  # the positions of a game, in order
+
+
+class Dice(NamedTuple):
+    """Where the dice of a game come from: each roll depends on a seed, the number of the game and the ply alone, so that games
+    with the same numbers have the same dice, whoever plays them and wherever."""
+
+    seed: int
+    game: int
 
 
 @dataclass(frozen=True)
@@ -120,8 +128,9 @@ class Game:
     stages: tuple[str, ...]  # stages of a tapered evaluation, first to last
     start: Callable[[], np.ndarray]
     legal_moves: Callable[[np.ndarray], list[int]]
-    play: Callable[[np.ndarray, int, np.random.Generator | None], np.ndarray]
-    result: Callable[[Line], int | None]  # of a line of positions, for the first player; None: the game continues
+    play: Callable[[np.ndarray, int], np.ndarray]  # the position after a move; in a game with dice before the next roll
+    result: Callable[[Line], float | None]  # reward in [-1, 1] of a line, for the first player; None: the game continues
+    second_to_move: Callable[[np.ndarray], bool]
     position: Callable[[str], np.ndarray]  # parse a text; ValueError if it is not a position
     text: Callable[[np.ndarray], str]
     draw: Callable[[np.ndarray], str]  # the board as lines of text, for a terminal
@@ -137,12 +146,37 @@ class Game:
     contest: Contest | None = None  # functions that matches need; None: no matches
     picture: Callable[[np.ndarray], str] | None = None  # a position as SVG; None: `draw` is used
     many_texts: Callable[[np.ndarray], list[str]] | None = None  # `text` of positions (n, words); None: one by one
-    points: int = 1  # what an outcome of 1 stands for: the most points that a game is won by
     wording: Wording = Wording()
+    points: int = 1  # what a reward of 1 stands for: rewards are whole numbers of points divided by it
+    deepest: int | None = None  # the greatest depth of its search, which then has no other limit; None: any limits
+    # games with dice: a position before the roll to the same with dice; the result depends on the last position of a line alone
+    roll: Callable[[np.ndarray, Dice], np.ndarray] | None = None  # None: no dice
+    # all rolls of a position that differ: positions with dice (k, words), and how likely each is (k,)
+    rolls: Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]] | None = None
 
     def texts(self, positions: np.ndarray) -> list[str]:
         """Return the text of each position (n, words)."""
         return [self.text(words) for words in positions] if self.many_texts is None else self.many_texts(positions)
+
+    def rolled(self, words: np.ndarray, dice: Dice | None = None) -> np.ndarray:
+        """Return a position with its dice rolled: the position itself in a game without dice, and when the game is over."""
+        if self.roll is None or self.result([words]) is not None:
+            return words
+        assert dice is not None, f"{self.name} is a game with dice"
+        return self.roll(words, dice)
+
+    def after(self, words: np.ndarray, move: int, dice: Dice | None = None) -> np.ndarray:
+        """Return the position after a move, with the dice rolled for the next one."""
+        return self.rolled(self.play(words, move), dice)
+
+    def points_of(self, reward: float) -> int:
+        """Return a reward in points."""
+        return round(reward * self.points)
+
+    def forfeited(self, loser: int) -> float:
+        """Return the reward of the first player when player 0 or 1 loses by a fault or gives up: one point is lost."""
+        lost = 1 if self.points == 1 else 1 / self.points
+        return lost if loser else -lost
 
     @property
     def matches(self) -> Contest:
@@ -166,6 +200,17 @@ def wording_of(name: str) -> Wording:
 def points_of(name: str) -> int:
     """Return the most points that the game of that name is won by; 1 for a game whose rules are not known."""
     return find(name).points if name in available() else 1
+
+
+def games_of(protocol: str) -> list[str]:
+    """Return the names of the games whose engines can speak a protocol, such as uci, as players."""
+    return [name for name in available() if (contest := find(name).contest) is not None and protocol in contest.protocols]
+
+
+def game_with_player(player: str, game: str | None = None) -> str | None:
+    """Return the name of the game that has a player of this name of its own, among all games or one; None if there is none."""
+    return next((name for name in available() if game in (None, name) and (contest := find(name).contest) is not None
+                 and player in contest.players), None)
 
 
 def find(name: str) -> Game:

@@ -30,6 +30,7 @@ COMMANDS = {
     "match": "play a match between two players and estimate the difference in Elo",
     "diff": "compare parameter files",
     "rank": "rank many parameter files by agreement with values of positions",
+    "network": "learn a small network from values of positions",
     "headroom": "measure what better weights, and functions that are not linear, could gain",
     "report": "write an HTML page about a run",
     "export": "write a parameter file as text for engines, or into their source",
@@ -39,6 +40,7 @@ COMMANDS = {
     "dataset": "build, inspect, merge or split datasets",
     "probe": "measure what the options of an engine do, as rows to tune from",
     "uci": "play in any chess program",
+    "usi": "play in any shogi program",
     "bench": "measure the speed of the parts",
 }
 EPILOG = """start here:

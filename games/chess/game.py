@@ -24,7 +24,7 @@ from games.streams import beginning, pieces
 OPENING_PLIES = 8  # skipped by default: book or random moves
 
 
-def after(words: np.ndarray, move: int, random: np.random.Generator | None = None) -> np.ndarray:
+def after(words: np.ndarray, move: int) -> np.ndarray:
     """Return the position after a legal move."""
     result = np.empty_like(words)
     play(words, move, result)
@@ -86,8 +86,8 @@ def read(source: str, options: ReadOptions, report: ReadReport, note: Callable[[
 
 GAME = Game(
     name="chess", words=WORDS, stages=("mg", "eg"), start=START.copy, legal_moves=moves_of, play=after,
-    result=result, position=position, text=fen, draw=draw, move_text=san, move_name=move_name,
-    move_named=move_named, plies=plies, read=read, of_games=of_games, suffixes=tuple(content.SUFFIXES),
+    result=result, second_to_move=lambda words: bool(int(words[8]) & 1), position=position, text=fen, draw=draw, move_text=san,
+    move_name=move_name, move_named=move_named, plies=plies, read=read, of_games=of_games, suffixes=tuple(content.SUFFIXES),
     holds_games=content.holds_games, searcher=searcher, contest=CONTEST, picture=picture, many_texts=fens)
 
 __all__ = ["GAME", "LETTERS"]

@@ -24,10 +24,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from games.conformance import reading, rules, searching
-from games.conformance.subject import OUTCOMES, SEED, Evaluation, Fault, Subject
+from games.conformance.subject import SEED, Evaluation, Fault, Subject
 from games.record import Game
 
-__all__ = ["OUTCOMES", "Evaluation", "Fault", "check_game", "checks_of"]
+__all__ = ["Evaluation", "Fault", "check_game", "checks_of"]
 
 
 class Check:
@@ -48,23 +48,23 @@ class Check:
 
 
 def checks_of(game: Game, evaluation: Callable[[], Evaluation] | None = None, seed: int = SEED) -> list[Check]:
-    """Return the checks that apply to a game: those of its contest, evaluation and search only if it has them."""
+    """Return the checks that apply to a game: those of its dice, contest, evaluation and search only if it has them."""
     subject = Subject(game, evaluation, seed)
     return [Check(check, subject) for check in _applicable(game, evaluation)]
 
 
 def _applicable(game: Game, evaluation: Callable[[], Evaluation] | None) -> Iterator[Callable[[Subject], None]]:
     yield from (rules.check_start, rules.check_text, rules.check_names, rules.check_plies, rules.check_play, rules.check_result,
-                rules.check_pictures)
-    if game.contest:
-        yield rules.check_turns
-        if game.contest.text:
-            yield from (reading.check_written_games, reading.check_choices, reading.check_duplicates, reading.check_broken_off)
-            if game.contest.openings:
-                yield reading.check_openings
+                rules.check_pictures, rules.check_turns)
+    if game.roll:
+        yield rules.check_dice
+    if game.contest and game.contest.text:
+        yield from (reading.check_written_games, reading.check_choices, reading.check_duplicates, reading.check_broken_off)
+        if game.contest.openings:
+            yield reading.check_openings
     if evaluation:
         yield searching.check_phases
-        if game.searcher and game.contest:
+        if game.searcher:
             yield searching.check_search
 
 

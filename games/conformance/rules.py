@@ -8,11 +8,13 @@ from xml.etree import ElementTree
 
 import numpy as np
 
-from games.conformance.subject import GAMES, OUTCOMES, PLIES, Fault, Subject
+from games.conformance.subject import GAMES, PLIES, Fault, Subject
+from games.record import Dice, Game
 
 NO_MOVES = ("", "?", "no move")
 NO_POSITIONS = ("", "?", "no position at all")
 NAMED, SHOWN = 250, 200  # positions for the checks of all moves, and of pictures
+EXACT = 1e-9
 MOST_MOVES = 64  # of a position that are named and played: with dice before the roll there are hundreds
 MOST_NAMES = 100  # names of moves of other positions that each position is tested with
 
@@ -91,7 +93,7 @@ def check_play(subject: Subject) -> None:
     for words in subject.some(NAMED):
         for move in some_moves(subject, game.legal_moves(words)):
             before = words.copy()
-            after = game.play(before, move, np.random.default_rng(subject.seed))
+            after = game.play(before, move)
             subject.expect(np.array_equal(before, words), words, f"play({game.move_name(words, move)}) changes its argument")
             subject.expect((after.shape, after.dtype) == (words.shape, words.dtype) and not np.shares_memory(before, after),
                            words, f"play gives shape {after.shape} of {after.dtype}, expected a new array like its argument")
@@ -99,18 +101,25 @@ def check_play(subject: Subject) -> None:
 
 
 def check_result(subject: Subject) -> None:
-    """`result` is None exactly while the game continues, and then there are legal moves; otherwise it is one of OUTCOMES."""
+    """`result` is None exactly while the game continues, and then there are legal moves; otherwise it is a whole
+    number of points."""
     for played in subject.played:
         for end in range(1, len(played.line) + 1):
             words, result = played.line[end - 1], subject.game.result(list(played.line[:end]))
-            subject.expect(result is None or type(result) is int and result in OUTCOMES, words,
-                           f"result is {result!r}, expected None or one of {OUTCOMES}")
+            subject.expect(result is None or _is_reward(subject.game, result), words,
+                           f"result is {result!r}, expected None or a whole number of points from -1 to 1, "
+                           f"{subject.game.points} of which are 1")
             moves = subject.game.legal_moves(words)
             subject.expect(result is not None or moves, words, "result is None, but there is no legal move")
             subject.expect((result is None) == (end < len(played.line) or played.result is None), words,
                            f"result is {result!r}, and was not a moment ago")
     ended = [played for played in subject.played if played.result is not None]
     subject.expect(ended, None, f"no game of {GAMES} ended within {PLIES} plies of random moves")
+
+
+def _is_reward(game: Game, result: object) -> bool:
+    return (isinstance(result, (int, float)) and not isinstance(result, bool) and -1 <= result <= 1
+            and abs(result * game.points - game.points_of(result)) < EXACT)
 
 
 def check_pictures(subject: Subject) -> None:
@@ -127,11 +136,39 @@ def check_pictures(subject: Subject) -> None:
 
 
 def check_turns(subject: Subject) -> None:
-    """The players alternate, and the first one begins."""
-    second = subject.game.matches.second_to_move
+    """The players alternate; the first one begins, or whom the dice name."""
+    second = subject.game.second_to_move
     for played in subject.played:
         turns = [second(words) for words in played.line]
         subject.expect(all(type(turn) is bool for turn in turns), played.line[0], f"second_to_move gives {turns[0]!r}, no bool")
-        subject.expect(not turns[0], played.line[0], "second_to_move is True at the start")
+        subject.expect(not turns[0] or subject.game.roll, played.line[0], "second_to_move is True at the start")
         for words, (one, next_one) in zip(played.line[1:], pairwise(turns), strict=True):
             subject.expect(one != next_one, words, f"second_to_move is {next_one}, as before the move")
+
+
+def check_dice(subject: Subject) -> None:
+    """`roll` gives one of `rolls`, the same for the same dice; `rolls` differ and their chances sum to 1."""
+    game = subject.game
+    assert game.roll is not None, "this check is chosen for games with dice"
+    subject.expect(game.rolls is not None, None, "there is a function roll, but no function rolls")
+    assert game.rolls is not None
+    for played in subject.played:
+        before = [game.start(), *(game.play(words, move) for words, move in zip(played.line, played.moves, strict=False))]
+        for ply, words in enumerate(before[:len(played.line)]):
+            if game.result([words]) is not None:
+                continue
+            kept = words.copy()
+            positions, chances = game.rolls(words)
+            subject.expect((positions.shape, positions.dtype, chances.shape) == (
+                (len(chances), game.words), np.uint64, (len(positions),)), words,
+                f"rolls have shapes {positions.shape} and {chances.shape}, expected (k, {game.words}) and (k,)")
+            subject.expect(len(np.unique(positions, axis=0)) == len(positions), words, "a roll is given twice")
+            subject.expect((chances > 0).all() and abs(chances.sum() - 1) < EXACT, words,
+                           f"chances of rolls sum to {chances.sum()}")
+            subject.expect((played.line[ply] == positions).all(axis=1).any(), words, "the dice gave what is not among the rolls")
+            one, other = (game.roll(words, Dice(subject.seed, 1)) for _ in range(2))
+            subject.expect(np.array_equal(one, other), words, "the same dice give different rolls")
+            subject.expect(np.array_equal(kept, words), words, "rolls or roll change their argument")
+    words = game.start()
+    found = {game.roll(words, Dice(subject.seed, number)).tobytes() for number in range(GAMES)}
+    subject.expect(len(found) > 1, words, f"{GAMES} games begin with the same roll")

@@ -53,8 +53,8 @@ def value_of_pv(subject: Subject, words: np.ndarray, found: Found, depth: int) -
     game, line = subject.game, [words]
     for move in found.pv:
         subject.expect(move in game.legal_moves(line[-1]), words, f"depth {depth}: move {move} of the PV is illegal")
-        line.append(game.play(line[-1], move, None))
-    result, sign = game.result(line), -1 if game.matches.second_to_move(words) else 1
+        line.append(game.play(line[-1], move))
+    result, sign = game.result(line), -1 if game.second_to_move(words) else 1
     if result is not None:
         return found.value if result and sign * result == np.sign(found.win_in or 0) else 0.0
     subject.expect(len(found.pv) >= depth, words, f"depth {depth}: the PV has {len(found.pv)} moves")
@@ -64,8 +64,8 @@ def value_of_pv(subject: Subject, words: np.ndarray, found: Found, depth: int) -
 def value_of_reply(subject: Subject, searcher: Searcher, words: np.ndarray, move: int) -> float:
     """Return the value of a move for its player, by a search of the next ply; infinite for a win or loss."""
     game = subject.game
-    after = game.play(words, move, None)
+    after = game.play(words, move)
     result = game.result([words, after])
     if result is None:
         return -comparable(searcher.search([after], Limits(depth=1)))
-    return (-np.inf if game.matches.second_to_move(words) else np.inf) * result if result else 0.0
+    return (-np.inf if game.second_to_move(words) else np.inf) * result if result else 0.0

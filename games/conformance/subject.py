@@ -9,9 +9,8 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from games.record import Game
+from games.record import Dice, Game
 
-OUTCOMES = (-1, 0, 1)  # results for the first player
 GAMES, PLIES = 12, 400  # random games, and the longest
 SEED = 1
 Found = TypeVar("Found")
@@ -38,7 +37,7 @@ class Played(NamedTuple):
 
     line: np.ndarray
     moves: list[int]
-    result: int | None
+    result: float | None
 
 
 @dataclass(frozen=True)
@@ -59,14 +58,15 @@ class Subject:
     def played(self) -> list[Played]:
         """Random games, the same for the same seed."""
         random, found = np.random.default_rng(self.seed), []
-        for _ in range(GAMES):
-            line = [self.game.start()]
+        for number in range(GAMES):
+            dice = Dice(self.seed, number)
+            line = [self.game.rolled(self.game.start(), dice)]
             moves: list[int] = []
             while (result := self.game.result(line)) is None and len(moves) < PLIES:
                 legal = self.game.legal_moves(line[-1])
                 self.expect(len(legal), line[-1], "result is None, but there is no legal move")
                 moves.append(legal[random.integers(len(legal))])
-                line.append(self.game.play(line[-1].copy(), moves[-1], random).copy())
+                line.append(self.game.after(line[-1].copy(), moves[-1], dice).copy())
             found.append(Played(np.array(line), moves, result))
         return found
 

@@ -2,9 +2,9 @@
 
     python -m games.shogi.make_games --games 5000 -o games/samples/fairy400.csa.zst
 
-Each game starts with eight random legal plies; then the engine plays both sides at a fixed number of nodes a move, and its scores
-are recorded. Nothing is adjudicated: a game ends by the rules, or undecided after 400 plies. Game i depends on the seed and i
-alone, so that the file does not depend on the number of workers. Needs Debian's package `fairy-stockfish` (11.1).
+Each game starts with eight random legal plies; then the engine plays both sides at a fixed number of nodes a move. Nothing is
+adjudicated: a game ends by the rules, or undecided after 400 plies. Game i depends on the seed and i alone, so that the file does
+not depend on the number of workers; it is written after every thousand games. Needs Debian's package `fairy-stockfish` (11.1).
 """
 
 from __future__ import annotations
@@ -13,12 +13,13 @@ import argparse
 import multiprocessing
 import os
 import random
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
 import zstandard
 
-from games.contest import PLIES, RULES, Choice, Control, PlayedGame
+from games.contest import PLIES, RULES, Control, PlayedGame
 from games.shogi.endings import ending, result
 from games.shogi.gametext import game_text
 from games.shogi.movegen import moves_of, play
@@ -26,6 +27,7 @@ from games.shogi.players import External
 from games.shogi.position import START
 
 RANDOM_PLIES, NODES, LONGEST, SHARE = 8, 400, 400, 25
+WRITTEN = 40  # shares after which the file is written again
 
 
 def played(engine: External, seed: int, number: int) -> PlayedGame:
@@ -33,22 +35,16 @@ def played(engine: External, seed: int, number: int) -> PlayedGame:
     rng = random.Random(f"{seed}.{number}")
     line: list[np.ndarray] = [START.copy()]
     moves: list[int] = []
-    choices: list[Choice] = []
     engine.begin(f"{seed}/{number}/1/0")
     while ending(line) is None and len(moves) < LONGEST:
         legal = sorted(moves_of(line[-1]))
-        if len(moves) < RANDOM_PLIES:
-            choice = Choice(rng.choice(legal))
-        else:
-            choice = engine.choose(np.array(line), moves, None)
-            choices.append(choice)
-        moves.append(choice.move)
+        moves.append(rng.choice(legal) if len(moves) < RANDOM_PLIES else engine.choose(np.array(line), moves, None).move)
         after = np.empty_like(line[-1])
-        play(line[-1], choice.move, after)
+        play(line[-1], moves[-1], after)
         line.append(after)
     name = f"Fairy-Stockfish 11.1, {NODES} nodes"
     outcome = result(line)
-    return PlayedGame(np.array(line), moves, min(RANDOM_PLIES, len(moves)), choices, [], outcome,
+    return PlayedGame(np.array(line), moves, min(RANDOM_PLIES, len(moves)), [], [], outcome,
                       PLIES if outcome is None else RULES, players=(name, name), round=str(number + 1),
                       control=f"{NODES} nodes a move", event="evaltune samples")
 
@@ -65,6 +61,13 @@ def play_share(task: tuple[str, int, range]) -> list[tuple[bytes, str]]:
     return [(np.array(game.moves, np.uint32).tobytes(), game_text(game)) for game in games]
 
 
+def write(output: Path, texts: Iterable[str]) -> None:
+    """Write the games, compressed, in place of the file."""
+    temporary = output.with_suffix(".tmp")
+    temporary.write_bytes(zstandard.ZstdCompressor(level=19).compress("".join(texts).encode()))
+    os.replace(temporary, output)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("-o", "--output", type=Path, required=True)
@@ -78,12 +81,11 @@ def main() -> None:
              for start in range(0, options.games, SHARE)]
     distinct: dict[bytes, str] = {}
     with multiprocessing.Pool(options.workers) as pool:
-        for games in pool.imap(play_share, tasks):
+        for number, games in enumerate(pool.imap(play_share, tasks), 1):
             for moves, text in games:
                 distinct.setdefault(moves, text)
-    temporary = options.output.with_suffix(".tmp")
-    temporary.write_bytes(zstandard.ZstdCompressor(level=19).compress("".join(distinct.values()).encode()))
-    os.replace(temporary, options.output)
+            if number % WRITTEN == 0 or number == len(tasks):
+                write(options.output, distinct.values())
     print(f"{len(distinct)} distinct games of {options.games}, {options.output.stat().st_size:,} bytes")
 
 

@@ -1,4 +1,4 @@
-"""Shogi as a record of functions. It is not registered yet: `games/shogi/game.py` will do that."""
+"""Shogi as a record of functions."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from games.shogi.reading import read
 from games.shogi.search import searcher
 
 
-def after(words: np.ndarray, move: int, random: np.random.Generator | None = None) -> np.ndarray:
+def after(words: np.ndarray, move: int) -> np.ndarray:
     """Return the position after a legal move."""
     found = np.empty_like(words)
     play(words, move, found)
@@ -50,8 +50,9 @@ def draw(words: np.ndarray) -> str:
 
 GAME = Game(
     name="shogi", words=WORDS, stages=("all",), start=START.copy, legal_moves=moves_of, play=after, result=result,
-    position=sfen.position, text=sfen.text, draw=draw, move_text=notation.move_text, move_name=notation.move_name,
+    second_to_move=second_to_move, position=sfen.position, text=sfen.text, draw=draw, move_text=notation.move_text,
+    move_name=notation.move_name,
     move_named=notation.move_named, plies=plies, read=read, suffixes=tuple(content.SUFFIXES), holds_games=content.holds_games,
     of_games=lambda name: content.by_name(str(name)) not in content.PACKED,
     searcher=searcher, picture=picture,
-    contest=Contest(second_to_move, reason=reason, text=game_text, openings=openings, external=external, protocols=("usi",)))
+    contest=Contest(reason=reason, text=game_text, openings=openings, external=external, protocols=("usi",)))

@@ -34,11 +34,6 @@ def result(line: Line) -> int | None:
     return None if found == rules.GOES_ON else found
 
 
-def play(words: np.ndarray, move: int, random: np.random.Generator | None = None) -> np.ndarray:
-    """Return the position after a move; nothing in this game is random."""
-    return rules.play(words, move)
-
-
 def move_named(words: np.ndarray, name: str) -> int:
     """Return the free square of that name; ValueError if there is none."""
     if name not in NAMES or NAMES.index(name) not in rules.legal_moves(words):
@@ -60,14 +55,14 @@ def plies(positions: np.ndarray) -> np.ndarray:
 def game_text(game: PlayedGame) -> str:
     """Return a game as a line of a file, see `games.tictactoe.files`."""
     names = " ".join(NAMES[move] for move in game.moves)
-    result = "*" if game.outcome is None else ("1/2-1/2", "1-0", "0-1")[game.outcome]
+    result = "*" if game.outcome is None else ("1/2-1/2", "1-0", "0-1")[int(game.outcome)]
     return f"{result} {names}  # {game.players[0]} - {game.players[1]}, {game.end}\n"
 
 
 GAME = Game(
     name="tictactoe", words=rules.WORDS, stages=("all",), start=lambda: np.zeros(rules.WORDS, np.uint64),
     legal_moves=lambda words: rules.legal_moves(words).tolist(), result=result,
-    play=play, position=position, text=text,
+    play=rules.play, second_to_move=second_to_move, position=position, text=text,
     draw=lambda words: text(words)[:-2].replace("/", "\n"), move_text=lambda words, move: NAMES[move],
     move_name=lambda words, move: NAMES[move], move_named=move_named, plies=plies,
-    read=read, suffixes=(".ttt",), contest=Contest(second_to_move, text=game_text))
+    read=read, suffixes=(".ttt",), contest=Contest(text=game_text))

@@ -1,6 +1,6 @@
 """What a cluster costs: CPU time beside threads, bytes on the wire, memory of the client; and many schedules of killed workers.
 
-    python -m tests.benchmarks.cluster [overhead] [bytes] [memory] [kills]
+    python -m tests.benchmarks.cluster [overhead] [bytes] [memory] [passes] [kills]
 
 Costs are slopes between a short and a long run, so that the start of processes is not counted. `bytes` counts all traffic of the
 loopback device, so it wants a network of its own: unshare -n sh -c 'ip link set lo up; python -m tests.benchmarks.cluster bytes'.
@@ -11,21 +11,30 @@ from __future__ import annotations
 import contextlib
 import os
 import resource
+import statistics
 import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
 
+import numpy as np
+
 from tests.games.support import REPOSITORY
 from tests.tuner.cluster.support import Killer, Task, job
 
 GAMES = {
-    "selfplay": ("selfplay material --batch 16 --lag 2 --run {folder}/s{games} --games {games}", "--workers 2", (40, 160)),
-    "match": ("match classic material --depth 4 --seed 7 --games {games}", "--concurrency 2", (6, 36)),
-    "games": ("games classic --depth 3 -o {folder}/g{games} --games {games}", "--threads 2", (40, 120)),
+    "selfplay": ("selfplay material --batch 16 --lag 2 --run {folder}/s{games} --games {games}", "--workers 2", (64, 448)),
+    "match": ("match classic material --depth 4 --seed 7 --games {games}", "--concurrency 2", (40, 440)),
+    "games": ("games classic --depth 3 -o {folder}/g{games} --games {games}", "--threads 2", (40, 240)),
 }
-SCHEDULES = 20
+REPEATS = 3
+TUNER = (sys.executable, "-m", "tuner")
+LONG = {
+    "match": "match classic material --depth 1 --seed 7 --games 10000",
+    "selfplay": "selfplay material --depth 1 --batch 16 --lag 2 --run {folder}/s --games 10000",
+}
+SCHEDULES, POSITIONS = 20, 100_000_000
 
 
 def spent(command: str) -> tuple[float, float, float]:
@@ -58,11 +67,13 @@ def slopes(name: str, where: str) -> list[float]:
 
 
 def overhead() -> None:
-    """Print what a game costs on two threads and on two workers."""
+    """Print what a game costs on two threads and on two workers, in turn: the medians of some runs."""
     for name, (_, threads, _) in GAMES.items():
-        one, other = slopes(name, threads), slopes(name, "--cluster local:2")
-        print(f"{name}: {1e3 * one[0]:.1f} CPU ms a game on threads, {1e3 * other[0]:.1f} on local:2, "
-              f"{100 * (other[0] / one[0] - 1):+.1f} %; by the clock {1e3 * one[1]:.1f} and {1e3 * other[1]:.1f} ms", flush=True)
+        runs = [(slopes(name, threads), slopes(name, "--cluster local:2")) for _ in range(REPEATS)]
+        one, other = ([1e3 * statistics.median(run[side][i] for run in runs) for i in (0, 1)] for side in (0, 1))
+        ratio = statistics.median(after[0] / before[0] for before, after in runs)
+        print(f"{name}: {one[0]:.1f} CPU ms a game on threads, {other[0]:.1f} on local:2, {100 * (ratio - 1):+.1f} %; by the "
+              f"clock {one[1]:.1f} and {other[1]:.1f} ms", flush=True)
 
 
 def traffic() -> None:
@@ -72,33 +83,50 @@ def traffic() -> None:
 
 
 def memory() -> None:
-    """Print the memory of the client, which has the scheduler in it, over 10,000 games."""
+    """Print the memory of a command, client and scheduler in one, at each tenth of the time of 10,000 games."""
     import psutil
 
-    from tuner.cluster.cluster import connect
-    from tuner.match.match import Ways, new_match
-    from tuner.match.settings import settings_of
+    for name, command in LONG.items():
+        with tempfile.TemporaryDirectory() as folder:
+            process = psutil.Popen([*TUNER, *command.format(folder=folder).split(), "--cluster", "local:2"], cwd=REPOSITORY,
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            begun, found = time.monotonic(), []
+            while process.poll() is None:
+                with contextlib.suppress(psutil.Error):
+                    found.append(process.memory_info().rss / 1e6)
+                time.sleep(0.5)
+            assert process.returncode == 0, name
+        tenths = ", ".join(f"{found[len(found) * i // 10]:.0f}" for i in range(1, 10))
+        print(f"{name}: {tenths}, {found[-2]:.0f} MB in {time.monotonic() - begun:.0f} s", flush=True)
 
-    class Watched:
-        """Shows the memory as games end."""
 
-        def __init__(self) -> None:
-            self._next = 500
+def passes() -> None:
+    """Fit 100 million positions, copies of the bundled games, on two threads and on two workers; print the largest memory."""
+    import psutil
 
-        def note(self, text: str) -> None:
-            pass
+    from tuner.datasets.merge import copy_games
+    from tuner.datasets.reader import open_dataset
+    from tuner.engine.loading import SAMPLES
 
-        def begin(self, description: str, total: int | None = None) -> None:
-            pass
-
-        def playing(self, text: str, completed: int) -> None:
-            if completed >= self._next:
-                print(f"  {2 * completed:,} games: {psutil.Process().memory_info().rss / 1e6:.1f} MB", flush=True)
-                self._next += 500
-
-    with connect("local:2", print) as cluster:
-        new_match(settings_of("tictactoe/classic", "tictactoe/random", games=10_000, controls=({"depth": 2},) * 2, random_plies=0,
-                              plies=9), None, Ways(cluster), "benchmark", Watched())
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        subprocess.run([*TUNER, "dataset", SAMPLES, "-o", str(folder / "a.ds")], cwd=REPOSITORY, check=True)
+        one = open_dataset(folder / "a.ds")
+        games = np.arange(one.games)
+        copy_games([(one, games)] * -(-POSITIONS // one.positions), folder / "many.ds", one.manifest)
+        for number, where in enumerate(("--workers 2", "--cluster local:2")):
+            begun, most = time.monotonic(), {}
+            process = psutil.Popen(
+                [*TUNER, "tune", "classic", str(folder / "many.ds"), "--method", "logistic", "--prior", "none", "--device", "cpu",
+                 "-o", str(folder / f"{number}.yaml"), *where.split()], cwd=REPOSITORY, stdout=subprocess.DEVNULL)
+            while process.poll() is None:
+                for part in (process, *process.children(recursive=True)):
+                    with contextlib.suppress(psutil.Error):
+                        most[part.pid] = max(most.get(part.pid, 0.0), part.memory_info().rss / 1e9)
+                time.sleep(0.5)
+            assert process.returncode == 0, where
+            print(f"{where}: {POSITIONS:,} positions in {time.monotonic() - begun:.0f} s; processes of at most "
+                  f"{', '.join(f'{size:.2f}' for size in most.values() if size > 0.1)} GB", flush=True)
 
 
 def kills() -> None:
@@ -118,8 +146,10 @@ def kills() -> None:
         print(f"seed {seed}: {len(killed)} workers killed, all 200 results in {time.monotonic() - begun:.1f} s", flush=True)
 
 
+CHOICES = {"overhead": overhead, "bytes": traffic, "memory": memory, "passes": passes, "kills": kills}
+
 if __name__ == "__main__":
     os.environ.setdefault("PYTHONPATH", str(REPOSITORY))
     with contextlib.suppress(KeyboardInterrupt):
-        for chosen in sys.argv[1:] or ["overhead", "bytes", "memory", "kills"]:
-            {"overhead": overhead, "bytes": traffic, "memory": memory, "kills": kills}[chosen]()
+        for chosen in sys.argv[1:] or list(CHOICES):
+            CHOICES[chosen]()

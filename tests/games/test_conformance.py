@@ -42,8 +42,8 @@ def test_games_that_can_be_searched_and_written_are_checked_for_that():
     assert "tictactoe-search" not in names  # it has none
 
 
-def in_place(words, move, random):
-    words[:] = TICTACTOE.play(words, move, random)
+def in_place(words, move):
+    words[:] = TICTACTOE.play(words, move)
     return words
 
 
@@ -77,7 +77,7 @@ BROKEN: dict[str, tuple[Game, str]] = {
                      "result is -?2, expected"),
     "nothing to see": (replace(TICTACTOE, draw=lambda words: ""), "draw gives nothing"),
     "a picture of text": (replace(TICTACTOE, picture=TICTACTOE.text), "picture is no XML"),
-    "always the first": (replace(TICTACTOE, contest=replace(CONTEST, second_to_move=lambda words: False)),
+    "always the first": (replace(TICTACTOE, second_to_move=lambda words: False),
                          "second_to_move is False, as before"),
     "a batch's dtype": (replace(TICTACTOE, read=reader(lambda batch: replace(batch, outcomes=batch.outcomes.astype(float)))),
                         "outcomes are float64"),

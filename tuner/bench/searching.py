@@ -112,5 +112,5 @@ def _game(engine: Engine, searcher: Searcher, rng: np.random.Generator) -> int:
             move = int(rng.choice(game.legal_moves(line[-1])))
         else:
             move = searcher.search(line, Limits(depth=SELF_PLAY_DEPTH)).move
-        line.append(game.play(line[-1], move, rng))
+        line.append(game.play(line[-1], move))
     return len(line) - 1

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 CONNECT_SECONDS = 2.0  # to reach the scheduler
 RECONNECT_SECONDS = 60.0  # to reach it again
-LOCAL = "local:"
+LOCAL, ENCRYPTED = "local:", "tls://"
 KNOWN_SECONDS = 1.0  # between two questions how many workers there are
 ANSWER_SECONDS = 10.0  # for what no result depends on
 # of `local:N`: every death of a worker is reported, and little is recorded
@@ -61,8 +61,12 @@ def _require_scheduler(address: str) -> None:
     """InputError unless a scheduler answers soon. Asked before there is a client, which would go on trying."""
     import distributed
 
+    security = distributed.Security().get_connection_args("client")
+    if address.startswith(ENCRYPTED) and security.get("ssl_context") is None:
+        raise InputError(f"--cluster {address}: Dask's settings name no certificates for TLS; set distributed.comm.tls.ca-file, "
+                         "client.cert and client.key as docs/cluster.md shows")
+
     async def asked() -> str:
-        security = distributed.Security().get_connection_args("client")
         async with distributed.rpc(address, timeout=CONNECT_SECONDS, connection_args=security) as scheduler:
             return (await asyncio.wait_for(scheduler.identity(), CONNECT_SECONDS))["type"]
 
@@ -74,7 +78,8 @@ def _require_scheduler(address: str) -> None:
             raise ValueError(f"it is a {found}")
     except Exception as problem:  # what answers may be anything
         raise InputError(f"--cluster {address}: no scheduler answers ({_line(problem)}); start one with dask scheduler, and name "
-                         "its address, such as tcp://HOST:8786, or local:2 for 2 processes of this machine") from None
+                         "its address, such as tcp://HOST:8786 (tls:// where connections are encrypted), or local:2 for 2 "
+                         "processes of this machine") from None
 
 
 @contextlib.contextmanager

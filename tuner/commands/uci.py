@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from tuner.commands.options import add_term_options
+from tuner.commands.serving import add_serving_arguments, serve
 
-GAME = "chess"  # UCI is a protocol for chess alone
 USAGE = "[PARAMS] [--options] [--terms FILE]"
 EXAMPLE = """examples:
   tuner uci learned.yaml
@@ -17,40 +16,8 @@ EXAMPLE = """examples:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("params", metavar="PARAMS", nargs="?", default="classic",
-                        help="parameter file, or a bundled one (default: classic)")
-    parser.add_argument("--options", action="store_true",
-                        help="offer every weight as an option of the engine, such as material.knight.mg, in whole centipawns")
-    add_term_options(parser)
+    add_serving_arguments(parser, "classic", "material.knight.mg")
 
 
 def run(arguments: argparse.Namespace) -> dict:
-    import importlib
-    import sys
-
-    from tuner import __version__
-    from tuner.engine.served import ServedEvaluation
-
-    def read(name: str | None):
-        from games.streams import InputError
-        from tuner.engine.loading import load_parameters, parameter_path
-
-        parameters = load_parameters(name or arguments.params, arguments.terms)
-        if parameters.game != GAME:
-            raise InputError(f"{parameter_path(name or arguments.params)}: parameters of {parameters.game}, expected {GAME}")
-        return parameters
-
-    def load(name: str | None):
-        from tuner.engine.loading import load_engine
-
-        read(name)  # another game is refused before anything is compiled
-        return load_engine(name or arguments.params, arguments.terms)
-
-    def write(line: str) -> None:
-        sys.stdout.write(line + "\n")
-        sys.stdout.flush()
-
-    uci = importlib.import_module(f"games.{GAME}.uci")  # loads heavy modules only when they are needed
-    evaluation = ServedEvaluation(read, load, arguments.options)
-    searches = uci.serve(evaluation, uci.lines_of(sys.stdin.buffer), write, f"evaltune {__version__}", arguments.params)
-    return {"searches": searches}
+    return serve(arguments, "chess", "uci")

@@ -23,7 +23,7 @@ ENDS = (RULES, RESIGN, DRAW, ENDING, TABLES, PLIES)
 class Verdict(NamedTuple):
     """The outcome of a game for the first player, and the rule that ends it, one of ENDS."""
 
-    outcome: int
+    outcome: float
     rule: str
 
 

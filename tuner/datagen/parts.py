@@ -33,13 +33,18 @@ def counts_of(games: list[Generated]) -> Counts:
     for game in games:
         counts["games"][0] += 1
         counts["plies"][0] += game.plies
-        counts["outcomes"][1 - game.outcome] += 1
-        counts["own"][1 - game.own] += 1
+        counts["outcomes"][_kind(game.outcome)] += 1
+        counts["own"][_kind(game.own)] += 1
         counts[f"end_{game.end.replace(' ', '_')}"][0] += 1
         if game.checked:
             rule, outcome, end = game.checked
             counts[f"checked_{rule}"][SAME if end == outcome else DRAWN if end == 0 else REVERSED] += 1
     return counts
+
+
+def _kind(outcome: float) -> int:
+    """Return 0 for a win, 1 for a draw, 2 for a loss."""
+    return 1 - (outcome > 0) + (outcome < 0)
 
 
 def sum_of(lines: Iterable[Mapping[str, Any]]) -> Counts:

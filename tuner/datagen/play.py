@@ -26,8 +26,8 @@ class Checked(NamedTuple):
     """A game that was played on after its verdict, to check the rule: outcomes of the verdict and of the end."""
 
     rule: str
-    outcome: int
-    end: int
+    outcome: float
+    end: float
 
 
 @dataclass(frozen=True)
@@ -38,8 +38,8 @@ class Generated:
     number: int
     text: str
     plies: int
-    outcome: int
-    own: int
+    outcome: float
+    own: float
     end: str
     checked: Checked | None = None
 
@@ -105,7 +105,7 @@ class _Record:
 
     def add(self, move: int) -> None:
         n = len(self.moves)
-        self._room[n + 1] = self._play(self._room[n], move, None)
+        self._room[n + 1] = self._play(self._room[n], move)
         self.moves.append(move)
 
     def add_choice(self, choice: Choice, turn: int) -> None:
@@ -139,7 +139,7 @@ def play_game(seat: Seat, task: GameTask) -> Generated | None:
     record = _Record(engine.game, settings.plies, opening)
     plays_on = random.Random(f"{settings.seed} play on {number}").random() < settings.play_on
     kept: tuple[Verdict, int] | None = None  # the verdict of a game that is played on, and its plies until then
-    second = engine.game.matches.second_to_move
+    second = engine.game.second_to_move
     while (verdict := _ended(seat, record, kept is not None)) is None or (
             plays_on and kept is None and verdict.rule in BY_SCORES):
         if verdict is not None:

@@ -50,12 +50,12 @@ def sample_of(game: Game, searcher: Searcher, openings: Iterable[Opening]) -> np
     for number, found in enumerate(openings):
         line = [found.start]
         for move in found.moves:
-            line.append(game.play(line[-1], move, None))
+            line.append(game.play(line[-1], move))
         searcher.clear()
         searcher.choose_by(number + 1)
         while game.result(line) is None and len(line) < SAMPLE_PLIES:
             best = searcher.search(line, Limits(depth=1)).move
             assert best is not None, "the game is not over"
-            line.append(game.play(line[-1], best, None))
+            line.append(game.play(line[-1], best))
         positions += line[len(found.moves):]
     return np.array(positions)

@@ -11,20 +11,20 @@ from games.search.searcher import Found
 
 
 class Leaf(NamedTuple):
-    """The leaf of a principal variation: its position `words` (words,), `score` in centipawns, and `win`, 1 or -1 for a forced
-    win or loss, else 0; score and win are from the first player's point of view."""
+    """The leaf of a principal variation: its position `words` (words,), `score` in centipawns, and `win`, the reward of a
+    forced win or loss, else 0; score and win are from the first player's point of view."""
 
     words: np.ndarray
     score: float
-    win: int
+    win: float
 
 
 def leaf_of(game: Game, words: np.ndarray, found: Found) -> Leaf:
     """Return the leaf of a search of the position `words`."""
-    sign = -1 if game.contest.second_to_move(words) else 1
+    sign = -1 if game.second_to_move(words) else 1
     win = 0 if found.win_in is None else sign if found.win_in > 0 else -sign
     for move in found.pv:
-        words = game.play(words, move, None)
+        words = game.play(words, move)
     return Leaf(words, sign * found.value, win)
 
 

@@ -16,6 +16,10 @@ def _whole(value: object) -> bool:
     return type(value) is int and 0 <= value < 1 << 53
 
 
+def _finite(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < 1e9
+
+
 def _two(rule: Callable[[object], bool]) -> Callable[[object], bool]:
     return lambda value: isinstance(value, list) and len(value) == 2 and all(rule(v) for v in value)
 
@@ -26,12 +30,13 @@ def _text(value: object) -> bool:
 
 FIELDS: dict[str, tuple[Callable[[object], bool], str]] = {
     "leg": (_whole, "a whole number"), "pair": (_whole, "a whole number"),
-    "outcomes": (_two(lambda v: type(v) is int and -1 <= v <= 1), "two of -1, 0 and 1"),
     "plies": (_two(_whole), "two whole numbers"), "ends": (_two(_text), "two texts"), "reasons": (_two(_text), "two texts"),
     "forfeits": (_two(lambda v: v is None or isinstance(v, str) and v[:2] in ("a ", "b ")), "two of null, 'a ...' and 'b ...'"),
+    "luck": (_two(_finite), "two numbers"),
     "opening": (_two(_whole), "two whole numbers"), "at": (_whole, "a place in the file of games"),
     "bytes": (_two(_whole), "the sizes of two games"), CHECK: (_whole, "a checksum")}
-NEEDED = ("leg", "pair", "outcomes", "plies", "ends")
+OUTCOMES = "outcomes"
+NEEDED = ("leg", "pair", OUTCOMES, "plies", "ends")
 
 
 def encoded(line: dict, games: bytes) -> bytes:
@@ -49,16 +54,16 @@ def torn(raw: bytes) -> bool:
     return not raw.endswith(b"\n") and len(raw) < MOST_TORN and raw.startswith(BEGINNING[:len(raw)])
 
 
-def decoded(raw: bytes, games: IO[bytes] | None) -> dict:
+def decoded(raw: bytes, games: IO[bytes] | None, points: int = 1) -> dict:
     """Decode a line of the file; ValueError says what is wrong with it or with its games in the file `games`. Lines of versions
-    without checksums are not checked."""
+    without checksums are not checked. `points` are the most that a game wins."""
     try:
         line = json.loads(raw)
     except (ValueError, RecursionError):
         raise ValueError("not a line of JSON") from None
     if not isinstance(line, dict):
         raise ValueError("not a JSON object")
-    _require_fields(line)
+    _require_fields(line, points)
     check, text = line.pop(CHECK, None), b""
     if "at" in line and games is not None:
         begin, length = line["at"], sum(line["bytes"])
@@ -74,11 +79,17 @@ def decoded(raw: bytes, games: IO[bytes] | None) -> dict:
     return line
 
 
-def _require_fields(line: dict) -> None:
+def _outcomes(points: int) -> tuple[Callable[[object], bool], str]:
+    return (_two(lambda v: type(v) is int and -points <= v <= points),
+            "two of -1, 0 and 1" if points == 1 else f"two whole numbers from -{points} to {points}")
+
+
+def _require_fields(line: dict, points: int) -> None:
+    fields = FIELDS | {OUTCOMES: _outcomes(points)}
     for name, value in line.items():
-        if name not in FIELDS:
+        if name not in fields:
             raise ValueError(f"unknown {name[:20]!a}")
-        rule, expected = FIELDS[name]
+        rule, expected = fields[name]
         if not rule(value):
             raise ValueError(f"{name} is {json.dumps(value)[:40]}, expected {expected}")
     lacking = [name for name in NEEDED if name not in line]

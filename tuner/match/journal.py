@@ -29,10 +29,12 @@ LEAST_PAIR = 1 << 14  # bytes: games of a pair up to this size are no sign of da
 class Journal:
     """Appends finished pairs; reads those of an earlier run."""
 
-    def __init__(self, folder: Path, games: str, note: Callable[[str], None], legs: int = 1, pairs: int | None = None) -> None:
-        """`games` names the file of games, `note` reports damage; `legs` and `pairs` limit the valid pairs."""
+    def __init__(self, folder: Path, games: str, note: Callable[[str], None], legs: int = 1, pairs: int | None = None,
+                 points: int = 1) -> None:
+        """`games` names the file of games, `note` reports damage; `legs` and `pairs` limit the valid pairs, `points` what a game
+        wins."""
         self.folder = folder
-        self._games_path = folder / games
+        self._games_path, self._points = folder / games, points
         with contextlib.ExitStack() as opened:
             try:
                 self._lock = opened.enter_context(locked(folder))
@@ -119,7 +121,7 @@ class Journal:
                     raise InputError(f"{self._games_path}: is missing, but {HISTORY} refers to its games; put it back, or create "
                                      "it as an empty file to play them again")
                 try:
-                    line = decoded(raw, games)
+                    line = decoded(raw, games, self._points)
                     leg, pair = line["leg"], line["pair"]
                     if leg >= legs or pairs is not None and pair >= pairs:
                         raise ValueError(f"pair {pair} of leg {leg} is not part of this match")

@@ -149,7 +149,7 @@ class Generator:
         for _ in range(self._plies):
             legal = game.legal_moves(line[-1])
             move = legal[int(dice.random() * len(legal))]
-            line.append(game.play(line[-1], move, None))
+            line.append(game.play(line[-1], move))
             if game.result(line) is not None:
                 break
             moves.append(move)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
+from tuner.match.points_text import PointResults, ordered
 from tuner.statistics.pentanomial import Results
 from tuner.statistics.sprt import Sprt, decide, log_likelihood_ratio
 
@@ -12,13 +13,14 @@ class Tally:
     """Counts the pairs of one leg, in any order.
 
     With a test, pairs are counted in the order of their numbers up to the deciding one: the result then depends only on the
-    games, not on which of them ended first.
+    games, not on which of them ended first. `points` are the most that a game wins.
     """
 
-    def __init__(self, test: Sprt | None = None) -> None:
+    def __init__(self, test: Sprt | None = None, points: int = 1) -> None:
         self._test = test
-        self._pairs = [0] * 5
-        self._games: Counter[int] = Counter()
+        self._most, self._pairs = points, [0] * (4 * points + 1)
+        self.games: Counter[int] = Counter()  # by points of the first named player
+        self._of_pairs: dict[int, tuple[list[int], list[float] | None]] = {}  # points and luck
         self._waiting: dict[int, dict] = {}
         self._next = 0
         self.forfeits: Counter[str] = Counter()
@@ -43,8 +45,9 @@ class Tally:
                 self.last = self._next - 1
 
     def _count(self, line: dict) -> None:
-        self._pairs[sum(line["outcomes"]) + 2] += 1
-        self._games.update(line["outcomes"])
+        self._pairs[sum(line["outcomes"]) + 2 * self._most] += 1
+        self.games.update(line["outcomes"])
+        self._of_pairs[line["pair"]] = line["outcomes"], line.get("luck")
         self.ends.update(line["ends"])
         self.plies += sum(line["plies"])
         self.forfeits.update(forfeit for forfeit in line.get("forfeits", ()) if forfeit)
@@ -55,5 +58,10 @@ class Tally:
 
     @property
     def results(self) -> Results:
-        zero, half, one, one_half, two = self._pairs
-        return Results((zero, half, one, one_half, two), self._games[1], self._games[-1], self._games[0])
+        won, lost = (sum(count for points, count in self.games.items() if sign * points > 0) for sign in (1, -1))
+        return Results(tuple(self._pairs), won, lost, self.games[0])
+
+    @property
+    def point_results(self) -> PointResults:
+        """The results in points."""
+        return PointResults(tuple(self._pairs), self.games, *ordered(self._of_pairs))

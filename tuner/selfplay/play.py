@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from games.contest import Forfeit, Player
-from games.record import Game
+from games.record import Dice, Game
 from games.search.context import UNIT
 from games.search.harvest import BOUND_MASK, FACTS, MORE, ODD, QUIET, VALUE
 from games.search.searcher import Limits, Searcher
@@ -46,8 +46,8 @@ class Episode:
 
     `line` has the n + 1 positions (n + 1, words) and `moves` the n moves between them; the first `opening` moves were given or
     random. The learner searched m of the positions: `line[ply]`. Each search has a leaf in `leaves` (m, words) and a score in
-    `scores` (m,), in centipawns; `wins` (m,) is -1 or 1 for a forced win, else 0. `explored` (m,): a random move was played
-    in place of the search's. `predicted` (m,): the opponent replied as the search expected, or is the learner itself.
+    `scores` (m,), in centipawns; `wins` (m,) are the rewards of forced wins and losses, else 0. `explored` (m,): a random move
+    was played in place of the search's. `predicted` (m,): the opponent replied as the search expected, or is the learner itself.
     `outcome` is None for an unfinished game. `tree` has the positions inside the searches' trees, if they were kept.
     """
 
@@ -61,7 +61,7 @@ class Episode:
     wins: np.ndarray
     explored: np.ndarray
     predicted: np.ndarray
-    outcome: int | None
+    outcome: float | None  # reward of the first player, see `games.record.Game.result`
     end: str
     tree: Tree
     side: int | None = None  # the learner's player, 0 or 1; None: both
@@ -93,24 +93,25 @@ def play_episode(game: Game, searcher: Searcher, plan: Plan, number: int, seed: 
     The searcher plays both sides, or player `first` (0 or 1) against an opponent.
     """
     rng = random.Random(f"{seed} game {number}")
-    second, play = game.contest.second_to_move, game.play
-    line, moves = [start], []
+    second, dice = game.second_to_move, Dice(seed, number)
+    line, moves = [game.rolled(start, dice)], []
     for move in opening:
-        line.append(play(line[-1], move, None))
+        line.append(game.after(line[-1], move, dice))
         moves.append(move)
-    _add_random(game, rng, plan.random_plies, line, moves)
+    _add_random(game, rng, dice, plan.random_plies, line, moves)
     given = len(moves)
     side = None if opponent is None else first
     searcher.clear()
     searcher.choose_by(rng.getrandbits(63) | 1)
     searches: list[Search] = []
     expected: int | None = None
-    outcome, end = None, BROKEN_OFF
+    outcome: float | None = None
+    end = BROKEN_OFF
     if opponent is not None:
         try:
             opponent.begin(f"{seed} game {number}")
         except Forfeit:
-            outcome, end = 1 - 2 * first, FORFEITED
+            outcome, end = game.forfeited(1 - first), FORFEITED
     while end == BROKEN_OFF and (outcome := game.result(line)) is None and len(moves) < plan.plies:
         if stop():
             return None
@@ -129,18 +130,18 @@ def play_episode(game: Game, searcher: Searcher, plan: Plan, number: int, seed: 
             try:
                 move = opponent.choose(np.array(line), moves, None).move
             except Forfeit:
-                outcome, end = (1 if turn else -1), FORFEITED
+                outcome, end = game.forfeited(turn), FORFEITED
                 break
             if searches:
                 searches[-1].predicted = move == expected
-        line.append(play(here, move, None))
+        line.append(game.after(here, move, dice))
         moves.append(move)
     if outcome is not None and end == BROKEN_OFF:
         end = WON if outcome else DRAWN
     return Episode(number, np.array(line), moves, given, np.array([search.ply for search in searches], np.int64),
                    np.array([search.leaf.words for search in searches], np.uint64).reshape(-1, game.words),
                    np.array([search.leaf.score for search in searches], float),
-                   np.array([search.leaf.win for search in searches], np.int64),
+                   np.array([search.leaf.win for search in searches], float),
                    np.array([search.explored for search in searches], bool),
                    np.array([search.predicted for search in searches], bool), outcome, end, tree_of(searches, game.words), side)
 
@@ -158,13 +159,13 @@ def tree_of(searches: list[Search], words: int) -> Tree:
                 (facts & QUIET) != 0)
 
 
-def _add_random(game: Game, rng: random.Random, plies: int, line: list[np.ndarray], moves: list[int]) -> None:
+def _add_random(game: Game, rng: random.Random, dice: Dice, plies: int, line: list[np.ndarray], moves: list[int]) -> None:
     """Add `plies` random moves that do not end the game."""
     for _ in range(plies):
         legal = game.legal_moves(line[-1])
         rng.shuffle(legal)
         for move in legal:
-            line.append(game.play(line[-1], move, None))
+            line.append(game.after(line[-1], move, dice))
             if game.result(line) is None:
                 moves.append(move)
                 break

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from pathlib import Path
 
 from games.contest import Control, Openings
 from games.record import Game
@@ -12,8 +13,10 @@ from games.streams import InputError
 from tuner.engine.engine import Engine
 from tuner.engine.loading import load_engine, quiescence_of
 from tuner.engine.spec import evaluation_spec
-from tuner.match.entrants import PARAMETERS, RANDOM, PlayerSpec, understood
+from tuner.match.entrants import NETWORK, PARAMETERS, RANDOM, PlayerSpec, network_player, understood
 from tuner.match.openings import Book, Generator, Opening
+from tuner.networks.evaluation import network_evaluation
+from tuner.selfplay.given_games import GivenGames
 from tuner.selfplay.learner import Learner
 from tuner.selfplay.play import Plan
 from tuner.selfplay.settings import Settings
@@ -40,12 +43,25 @@ def openings_of(engine: Engine, settings: Settings, note: Callable[[str], None])
     if os.path.exists(settings.openings):
         if game.contest.openings is None:
             raise InputError(f"{game.name} reads no openings; --random-plies N makes some")
-        return Book(game.contest.openings(settings.openings, note), "random", settings.seed).opening
+        found = game.contest.openings(settings.openings, note)
+        return _from_ply(found, settings, note) if settings.from_ply else Book(found, "random", settings.seed).opening
+    if settings.from_ply:
+        raise InputError(f"--openings {settings.openings}: not a file; --from-ply expects a file of games")
     try:
         start = game.position(settings.openings)
     except ValueError as problem:
         raise InputError(f"--openings {settings.openings}: neither a file nor a position: {problem}") from None
     return Book(Openings(start[None]), "sequential", settings.seed).opening
+
+
+def _from_ply(openings: Openings, settings: Settings, note: Callable[[str], None]) -> Callable[[int], Opening]:
+    """Return the openings that leave given games at a random ply."""
+    assert settings.openings is not None and settings.from_ply is not None, "see Settings.require_sense"
+    games = GivenGames(openings, settings.openings, *settings.from_ply, settings.seed)
+    if games.left_out:
+        note(f"{settings.openings}: {games.left_out:,} of {len(openings):,} games have at most {settings.from_ply[0]} plies: "
+             "they are left out")
+    return games.opening
 
 
 def plan_of(settings: Settings) -> Plan:
@@ -73,6 +89,8 @@ def _opponent(name: str, engine: Engine, settings: Settings, control: Control) -
     if named.kind == PARAMETERS:
         its, parameters = load_engine(named.what, settings.terms, add_missing=True)
         return PlayerSpec(name, control, PARAMETERS, evaluation_spec(its, parameters), megabytes=OPPONENT_MEGABYTES)
+    if named.kind == NETWORK:
+        return network_player(name, network_evaluation(Path(named.what)).file, control, OPPONENT_MEGABYTES)
     if engine.game.contest.external is None or named.kind not in engine.game.contest.protocols:
         raise InputError(f"{name}: not a player of {engine.game.name} to learn from")
     return PlayerSpec(name, control, named.kind, command=named.what)

@@ -25,9 +25,10 @@ SIDE = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)  # 1.96
 
 
 class Results(NamedTuple):
-    """Counts of a match. `pairs` are LL, LD, DD or WL, WD, WW; wins, losses and draws are of all games, paired or not."""
+    """Counts of a match. `pairs` are LL, LD, DD or WL, WD, WW; if a game can win more than one point, they are pairs by their
+    points, from the fewest to the most. Wins, losses and draws are of all games, paired or not."""
 
-    pairs: tuple[int, int, int, int, int]
+    pairs: tuple[int, ...]
     wins: int
     losses: int
     draws: int
@@ -96,18 +97,25 @@ def count_games(outcomes: Sequence[int] | np.ndarray, opening: Sequence[int] | n
     return Results((zero, half, one, one_half, two), *(int((games == kind).sum()) for kind in (1, -1, 0)))
 
 
+def scores_of(kinds: int) -> tuple[float, ...]:
+    """Return the scores of the kinds of pairs, from 0 to 1."""
+    return SCORES if kinds == len(SCORES) else tuple(k / (kinds - 1) for k in range(kinds))
+
+
 def swapped(results: Results) -> Results:
     """The same games from the other player's view."""
     return Results(results.pairs[::-1], results.losses, results.wins, results.draws)
 
 
 def mean_and_variance(pairs: Sequence[float]) -> tuple[float, float]:
-    """Mean score of a pair and its variance (maximum likelihood: over n, not n - 1); NaN without pairs."""
+    """Mean score of a pair and its variance (maximum likelihood: over n, not n - 1); NaN without pairs. `pairs` are
+    counts by score, from 0 to 1 in equal steps."""
     total = sum(pairs)
     if not total:
         return math.nan, math.nan
-    mean = sum(count * score for count, score in zip(pairs, SCORES, strict=True)) / total
-    return mean, sum(count * (score - mean) ** 2 for count, score in zip(pairs, SCORES, strict=True)) / total
+    scores = scores_of(len(pairs))
+    mean = sum(count * score for count, score in zip(pairs, scores, strict=True)) / total
+    return mean, sum(count * (score - mean) ** 2 for count, score in zip(pairs, scores, strict=True)) / total
 
 
 def elo_of(score: float) -> float:
@@ -130,7 +138,7 @@ def normalized_elo_of(score: float, variance: float) -> float:
 
 
 def summarise(pairs: Sequence[int]) -> Summary:
-    """Elo, normalized Elo and the rest from counts of pairs (5,).
+    """Elo, normalized Elo and the rest from counts of pairs by score.
 
     There is no interval where the pairs show no spread: with fewer than two, or with all alike.
     """
@@ -144,10 +152,11 @@ def summarise(pairs: Sequence[int]) -> Summary:
         los = NormalDist().cdf((score - 0.5) / error)
     else:
         los = 0.5 if score == 0.5 else float(score > 0.5)
-    lost, won = pairs[0] + pairs[1], pairs[3] + pairs[4]
+    middle = len(pairs) // 2
+    lost, won = sum(pairs[:middle]), sum(pairs[middle + 1:])
     return Summary(score, variance, Interval(*map(elo_of, ends)),
                    Interval(*(normalized_elo_of(end, variance) for end in ends)), los,
-                   _ratio(pairs[2], total), _ratio(won, lost))
+                   _ratio(pairs[middle], total), _ratio(won, lost))
 
 
 def _ratio(above: float, below: float) -> float:

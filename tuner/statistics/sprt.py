@@ -4,7 +4,8 @@ The log-likelihood ratio is that of the two likeliest distributions of pairs und
 (generalized SPRT; M. Van den Bergh, Comments on normalized Elo, https://www.cantate.be/Fishtest/normalized_elo_practical.pdf).
 The `logistic` model fixes the mean score of a pair, the `normalized` one its distance from 1/2 in standard deviations. The
 same numbers mean different things: elo 5 is a smaller effect in the normalized model where games spread less than wins
-and losses alone would, as with draws.
+and losses alone would, as with draws. The `points` model is for games that win more than one point: there elo0 and elo1 are
+mean points a game.
 
 The errors are alpha and beta if the test is evaluated after every pair. Fewer evaluations make it longer and the errors smaller.
 """
@@ -18,32 +19,36 @@ from dataclasses import dataclass
 from scipy.optimize import brentq
 
 from games.streams import InputError
-from tuner.statistics.pentanomial import NORMALIZED_ELO, SCORES, mean_and_variance, score_of
+from tuner.statistics.pentanomial import NORMALIZED_ELO, mean_and_variance, score_of, scores_of
 
 # count of a result of pairs that was never seen: with 0, a hypothesis could need results without any probability
 UNSEEN = 1e-3
 # at 231 normalized Elo a mean that many standard deviations from 1/2 is out of reach of equal shares, where the search starts
 LARGEST_ELO = {"normalized": 200.0, "logistic": 1000.0}
+POINTS = "points"
+LARGEST_SHARE = 0.9  # of the points that a game can win, for the points model
 ITERATIONS = 200
 TOLERANCE = 1e-8  # change of the log-likelihood per pair
 
 
 @dataclass(frozen=True)
 class Sprt:
-    """A test: accept elo1 falsely with chance alpha at elo0, accept elo0 falsely with chance beta at elo1."""
+    """A test: accept elo1 falsely with chance alpha at elo0, accept elo0 falsely with chance beta at elo1. In the points model
+    both are points a game, of which a game wins `points` at most."""
 
     elo0: float
     elo1: float
     alpha: float = 0.05
     beta: float = 0.05
     model: str = "normalized"
+    points: int = 1
 
     def __post_init__(self):
-        if self.model not in LARGEST_ELO:
-            raise InputError(f"unknown SPRT model {self.model!r}; available: {', '.join(sorted(LARGEST_ELO))}")
+        if self.model not in LIKELIEST:
+            raise InputError(f"unknown SPRT model {self.model!r}; available: {', '.join(sorted(LIKELIEST))}")
         if not self.elo0 < self.elo1:
             raise InputError(f"SPRT from elo0 {self.elo0:g} to elo1 {self.elo1:g}: elo0 must be less than elo1")
-        largest = LARGEST_ELO[self.model]
+        largest = LARGEST_SHARE * self.points if self.model == POINTS else LARGEST_ELO[self.model]
         if not (-largest <= self.elo0 and self.elo1 <= largest):
             raise InputError(f"SPRT from elo0 {self.elo0:g} to elo1 {self.elo1:g}: the {self.model} model takes "
                              f"-{largest:g} to {largest:g}")
@@ -63,7 +68,7 @@ def decide(test: Sprt, llr: float) -> str | None:
 
 
 def log_likelihood_ratio(test: Sprt, pairs: Sequence[float]) -> float:
-    """LLR of elo1 against elo0 from counts of pairs (5,)."""
+    """LLR of elo1 against elo0 from counts of pairs by score."""
     if not sum(pairs):
         return 0.0
     counts = [float(count) or UNSEEN for count in pairs]
@@ -75,29 +80,39 @@ def log_likelihood_ratio(test: Sprt, pairs: Sequence[float]) -> float:
 
 
 def likeliest_of_score(seen: list[float], elo: float) -> list[float]:
-    """Likeliest shares of pairs (5,) with the mean score of `elo`, logistic, given the shares seen."""
-    score = score_of(elo)
-    return _likeliest(seen, [a - score for a in SCORES])
+    """Likeliest shares of pairs with the mean score of `elo`, logistic, given the shares seen."""
+    return _likeliest_with_mean(seen, score_of(elo))
+
+
+def likeliest_of_points(seen: list[float], points: float) -> list[float]:
+    """Likeliest shares of pairs with these mean points a game, given the shares seen."""
+    most = (len(seen) - 1) // 4  # of a game: a pair has the points from -2 most to 2 most
+    return _likeliest_with_mean(seen, 0.5 + points / (2 * most))
+
+
+def _likeliest_with_mean(seen: list[float], score: float) -> list[float]:
+    return _likeliest(seen, [a - score for a in scores_of(len(seen))])
 
 
 def likeliest_of_normalized(seen: list[float], elo: float) -> list[float]:
-    """Likeliest shares of pairs (5,) with mean - 1/2 = t sd, where t is `elo`, normalized, of a pair.
+    """Likeliest shares of pairs with mean - 1/2 = t sd, where t is `elo`, normalized, of a pair.
 
     The constraint is not linear in the shares: it is taken as linear about the last ones, from equal shares on (4.1).
     """
     t = math.sqrt(2) * elo / NORMALIZED_ELO
-    shares = [0.2] * 5
+    scores = scores_of(len(seen))
+    shares = [1 / len(seen)] * len(seen)
     for _ in range(ITERATIONS):
         mean, variance = mean_and_variance(shares)
         sd = math.sqrt(variance)
-        last, shares = shares, _likeliest(seen, [a - 0.5 - t * sd * (1 + (a - mean) ** 2 / variance) / 2 for a in SCORES])
+        last, shares = shares, _likeliest(seen, [a - 0.5 - t * sd * (1 + (a - mean) ** 2 / variance) / 2 for a in scores])
         if sum(s * abs(math.log(p / q)) for s, p, q in zip(seen, shares, last, strict=True)) < TOLERANCE:
             return shares
     raise ArithmeticError(f"no likeliest distribution of pairs of {elo} normalized Elo found after {ITERATIONS} iterations; "
                           f"shares seen: {seen}")
 
 
-LIKELIEST = {"logistic": likeliest_of_score, "normalized": likeliest_of_normalized}
+LIKELIEST = {"logistic": likeliest_of_score, "normalized": likeliest_of_normalized, POINTS: likeliest_of_points}
 
 
 def _likeliest(seen: list[float], zero: list[float]) -> list[float]:
@@ -106,7 +121,7 @@ def _likeliest(seen: list[float], zero: list[float]) -> list[float]:
     margin = 1e-14 * (high - low)  # the function is infinite at both ends
 
     def slope(x: float) -> float:
-        return sum([s * z / (1 + x * z) for s, z in zip(seen, zero)])  # noqa: B905 - innermost; both have 5 numbers
+        return sum([s * z / (1 + x * z) for s, z in zip(seen, zero)])  # noqa: B905 - innermost; both are as long
 
     # xtol is this small because shares of rare results depend on the distance of x from an end
     x = brentq(slope, low + margin, high - margin, xtol=1e-17, maxiter=1000)

@@ -33,6 +33,5 @@ def open_tables(folder: str) -> Callable[[np.ndarray], int | None]:
     return tablebase.tablebase(folder)
 
 
-CONTEST = Contest(second_to_move=lambda words: bool(int(words[8]) & 1), reason=reason, text=text, openings=read,
-                  external=external, protocols=("uci", "xboard"), evaluator=evaluator, patterns=PATTERNS,
-                  drawn_ending=drawn_ending, tablebase=open_tables)
+CONTEST = Contest(reason=reason, text=text, openings=read, external=external, protocols=("uci", "xboard"), evaluator=evaluator,
+                  patterns=PATTERNS, drawn_ending=drawn_ending, tablebase=open_tables)

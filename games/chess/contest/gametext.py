@@ -57,7 +57,7 @@ def score_text(choice: Choice) -> str:
 def text(game: PlayedGame) -> str:
     """Return a game as PGN, followed by an empty line."""
     start, why = game.line[0], reason(game)
-    result = "*" if game.outcome is None else ("1/2-1/2", "1-0", "0-1")[game.outcome]
+    result = "*" if game.outcome is None else ("1/2-1/2", "1-0", "0-1")[int(game.outcome)]
     tags = [("Event", game.event), ("Site", "?"), ("Date", game.date), ("Round", game.round), ("White", game.players[0]),
             ("Black", game.players[1]), ("Result", result)]
     if (start != START).any():

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
-from games.search.clock import Clock, limits_of, limits_of_move
-from games.search.searcher import Limits
+if TYPE_CHECKING:  # it takes part of a second, in which a program waits for the first answer
+    from games.search.searcher import Limits
 
 NUMBER = re.compile(r"[+-]?[0-9]{1,15}", re.ASCII)
 # with the smallest valid value; a clock that has run out is negative
@@ -40,6 +40,9 @@ class Go:
 
     def limits(self, white: bool, overhead: float) -> Limits:
         """Return the limits of the search for one side; `overhead`: seconds lost between the clock and the search."""
+        from games.search.clock import Clock, limits_of, limits_of_move
+        from games.search.searcher import Limits
+
         remaining, increment = (self.wtime, self.winc) if white else (self.btime, self.binc)
         limits = Limits()
         if self.infinite:
@@ -58,7 +61,7 @@ def _with_byoyomi(limits: Limits, byoyomi: float) -> Limits:
     """Add to the soft limit what every move may take besides the clock; the hard limit stays that of the clock and of it."""
     if not byoyomi or limits.seconds is None or limits.soft_seconds is None:
         return limits
-    return Limits(seconds=limits.seconds + byoyomi / 2, soft_seconds=limits.soft_seconds + byoyomi / 2)
+    return replace(limits, seconds=limits.seconds + byoyomi / 2, soft_seconds=limits.soft_seconds + byoyomi / 2)
 
 
 def parse_go(words: Sequence[str]) -> tuple[Go, list[str]]:

@@ -36,5 +36,5 @@ def test_the_result_at_every_ply_is_that_of_python_chess(start):
             back = chess.Move(board.move_stack[-2].to_square, board.move_stack[-2].from_square) if undo and len(
                 board.move_stack) > 1 else None
             move = back if back and board.is_legal(back) else dice.choice(list(board.legal_moves))
-            line.append(GAME.play(line[-1], GAME.move_named(line[-1], move.uci()), None))
+            line.append(GAME.play(line[-1], GAME.move_named(line[-1], move.uci())))
             board.push(move)

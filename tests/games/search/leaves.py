@@ -29,7 +29,7 @@ def violations(engine: Engine, parameters: Parameters, seed: int, n: int) -> lis
         for move in found.pv:
             if move not in chess.legal_moves(walked[-1]):
                 broken.append(f"{chess.text(line[-1])}: illegal move in the PV")
-            walked.append(chess.play(walked[-1], move, None))
+            walked.append(chess.play(walked[-1], move))
         plies = len(found.pv)
         if found.win_in is not None:
             wanted = abs(found.win_in) == plies and chess.result(walked) in (1, -1)

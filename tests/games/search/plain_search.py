@@ -81,9 +81,9 @@ def lines(seed: int, n: int) -> list[list[np.ndarray]]:
             if not moves or game.result(line) is not None:
                 break
             if len(line) > 3 and rng.random() < 0.5:  # go back where one came from: repetitions lie near
-                back = [m for m in moves if np.array_equal(game.play(line[-1], m, None)[:8], line[-2 - len(line) % 2][:8])]
+                back = [m for m in moves if np.array_equal(game.play(line[-1], m)[:8], line[-2 - len(line) % 2][:8])]
                 moves = back or moves
-            line.append(game.play(line[-1], int(rng.choice(moves)), None))
+            line.append(game.play(line[-1], int(rng.choice(moves))))
         if game.legal_moves(line[-1]) and game.result(line) is None:
             found.append(line)
     return found

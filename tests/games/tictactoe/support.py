@@ -23,7 +23,7 @@ def all_positions() -> dict[str, list[str]]:
         text = pending.pop()
         if text not in found:
             words = GAME.position(text)
-            found[text] = [GAME.text(GAME.play(words, move, None)) for move in GAME.legal_moves(words)]
+            found[text] = [GAME.text(GAME.play(words, move)) for move in GAME.legal_moves(words)]
             pending += found[text]
     return found
 
@@ -36,7 +36,7 @@ def random_games(seed: int, games: int) -> list[str]:
         while (result := GAME.result(line)) is None:
             move = rng.choice(GAME.legal_moves(line[-1]))
             moves.append(GAME.move_text(line[-1], move))
-            line.append(GAME.play(line[-1], move, None))
+            line.append(GAME.play(line[-1], move))
         found.append(" ".join([RESULTS[result], *moves]))
     return found
 

@@ -80,6 +80,6 @@ def test_rows_are_listed_from_the_top_and_squares_named_from_the_bottom_left():
     words = GAME.start()
     for name in ("a1", "c3", "b2"):
         moves = {GAME.move_text(words, move): move for move in GAME.legal_moves(words)}
-        words = GAME.play(words, moves[name], None)
+        words = GAME.play(words, moves[name])
     assert GAME.text(words) == "..o/.x./x.. o"
     assert GAME.draw(words) == "..o\n.x.\nx.."

@@ -21,7 +21,7 @@ def positions():
             legal = game.legal_moves(words)
             if not legal:
                 break
-            words = game.play(words, legal[dice.integers(len(legal))], None)
+            words = game.play(words, legal[dice.integers(len(legal))])
             found.append(words)
     return np.array(found[::4])
 

@@ -26,7 +26,7 @@ def test_an_engine_that_is_made_again_evaluates_the_same(monkeypatch, terms):
     boards = np.array([engine.game.start()])
     weights = parameters.with_weights(np.random.default_rng(1).normal(0, 50, parameters.weights.shape))
     for move in engine.game.legal_moves(boards[0])[:5]:
-        boards = np.concatenate([boards, engine.game.play(boards[-1], engine.game.legal_moves(boards[-1])[move % 3], None)[None]])
+        boards = np.concatenate([boards, engine.game.play(boards[-1], engine.game.legal_moves(boards[-1])[move % 3])[None]])
     assert again.evaluate(boards, weights).tolist() == engine.evaluate(boards, weights).tolist()
 
 

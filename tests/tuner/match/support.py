@@ -41,7 +41,7 @@ def game_of(moves: str, game=CHESS, plies: int = 0, scores=((), ()), adjudicatio
             opening=(), start=None, clock=None, replies=None):
     """Play a game whose moves are written one after another; returns it and the players."""
     words = moves.split()
-    first = (start is not None and game.contest.second_to_move(start)) + len(opening)
+    first = (start is not None and game.second_to_move(start)) + len(opening)
     players = [Scripted(game, replies[i] if replies else words[(i + first) % 2::2], scores[i]) for i in (0, 1)]
     table = Table(game, Rules(plies, adjudication), lambda: False)
     more = {"clock": clock} if clock else {}

@@ -125,5 +125,5 @@ def test_positions_of_a_game_are_those_of_its_moves():
     game, _ = game_of(SHUFFLE)
     line = [CHESS.start()]
     for move in game.moves:
-        line.append(CHESS.play(line[-1], move, None))
+        line.append(CHESS.play(line[-1], move))
     assert (np.array(line) == game.line).all()

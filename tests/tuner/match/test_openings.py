@@ -28,7 +28,7 @@ def last_of(opening, game=CHESS) -> np.ndarray:
     words = opening.start
     for move in opening.moves:
         assert move in game.legal_moves(words)
-        words = game.play(words, move, None)
+        words = game.play(words, move)
     return words
 
 

@@ -158,7 +158,7 @@ def test_treestrap_moves_only_values_outside_of_proven_bounds_which_plain_minima
         assert (np.abs((values + c)[~inside] - np.where(values < low, low, high)[~inside]) < 1e-12).all()
         for i in range(0, len(tree.positions), 9):
             words = tree.positions[i]
-            sign = -1 if engine.game.contest.second_to_move(words) else 1
+            sign = -1 if engine.game.second_to_move(words) else 1
             truths = [sign * plain_value(exact, [words], depth) for depth in (1, 2)]
             assert any(tree.low[i] <= truth <= tree.high[i] for truth in truths)
             checked += 1

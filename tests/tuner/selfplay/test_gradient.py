@@ -26,7 +26,7 @@ def test_forward_differences_have_the_bias_of_theory(small_dataset):
     rng, line = np.random.default_rng(1), [engine.game.start()]
     while len(line) < 80 and engine.game.result(line) is None:
         moves = engine.game.legal_moves(line[-1])
-        line.append(engine.game.play(line[-1], moves[rng.integers(len(moves))], None))
+        line.append(engine.game.play(line[-1], moves[rng.integers(len(moves))]))
     positions, scale, step = np.array(line), parameters.scale, 1.0
     factors, rows = rng.normal(size=len(positions)), coefficients_of(engine, positions, 2)
     analytic = rows.slopes(factors, scale, parameters.weights)

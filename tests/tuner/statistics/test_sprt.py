@@ -12,7 +12,7 @@ from scipy.stats import binom
 
 from games.streams import InputError
 from tests.tuner.statistics.support import POINTS, shares_of
-from tuner.statistics.sprt import LIKELIEST, Sprt, decide, log_likelihood_ratio
+from tuner.statistics.sprt import LARGEST_ELO, LIKELIEST, Sprt, decide, log_likelihood_ratio
 
 CHECKED = [((12, 55, 130, 68, 15), 0, 5), ((40, 200, 520, 260, 50), 0, 5), ((0, 2, 15, 5, 8), 0, 20), ((3, 0, 9, 0, 40), -30, 10),
            ((90, 40, 30, 20, 10), 0, 3), ((0, 0, 3, 0, 0), -60, 60), ((1, 1, 1, 1, 1), 100, 200)]
@@ -44,7 +44,7 @@ def best_by_search(model: str, pairs, elo: float) -> float:
     return -found.fun * counts.sum()
 
 
-@pytest.mark.parametrize("model", sorted(LIKELIEST))
+@pytest.mark.parametrize("model", sorted(LARGEST_ELO))
 @pytest.mark.parametrize("pairs, elo0, elo1", CHECKED)
 def test_ratio_is_that_of_the_likeliest_distributions_an_optimiser_finds(model, pairs, elo0, elo1):
     expected = best_by_search(model, pairs, elo1) - best_by_search(model, pairs, elo0)
@@ -82,7 +82,7 @@ def test_published_check_values_are_the_normal_approximation_of_the_logistic_mod
     assert log_likelihood_ratio(Sprt(0, 5), pairs) == pytest.approx(normalized, abs=1e-4)
 
 
-@pytest.mark.parametrize("model", sorted(LIKELIEST))
+@pytest.mark.parametrize("model", sorted(LARGEST_ELO))
 @pytest.mark.parametrize("elo", [-190, -20, 0, 7, 60, 190])
 def test_likeliest_distribution_has_the_strength_asked_for(model, elo):
     seen = [0.1, 0.05, 0.4, 0.25, 0.2]
@@ -96,7 +96,7 @@ def test_likeliest_distribution_has_the_strength_asked_for(model, elo):
         assert (mean - 0.5) / deviation * 800 / math.log(10) == pytest.approx(elo, abs=1e-3)
 
 
-@pytest.mark.parametrize("model", sorted(LIKELIEST))
+@pytest.mark.parametrize("model", sorted(LARGEST_ELO))
 def test_any_counts_have_a_ratio(model):
     random = np.random.default_rng(3)
     spread = [random.multinomial(10 ** random.integers(0, 7), random.dirichlet([0.1] * 5)) for _ in range(150)]
@@ -109,7 +109,7 @@ def test_any_counts_have_a_ratio(model):
             assert mirrored == pytest.approx(-llr, rel=1e-5, abs=1e-5)
 
 
-@pytest.mark.parametrize("model", sorted(LIKELIEST))
+@pytest.mark.parametrize("model", sorted(LARGEST_ELO))
 def test_no_pairs_say_nothing_and_wins_speak_for_elo1(model):
     test = Sprt(0, 10, model=model)
     assert log_likelihood_ratio(test, (0, 0, 0, 0, 0)) == 0

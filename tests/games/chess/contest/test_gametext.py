@@ -26,11 +26,11 @@ def played(start: str = chess.STARTING_FEN, moves: list[str] = (), seed: int | N
     if seed is None:
         for name in moves:
             chosen.append(GAME.move_named(line[-1], name))
-            line.append(GAME.play(line[-1], chosen[-1], None))
+            line.append(GAME.play(line[-1], chosen[-1]))
     else:
         while len(chosen) < plies and GAME.result(line) is None:
             chosen.append(dice.choice(GAME.legal_moves(line[-1])))
-            line.append(GAME.play(line[-1], chosen[-1], None))
+            line.append(GAME.play(line[-1], chosen[-1]))
     outcome = GAME.result(line)
     given = {"outcome": outcome or 0, "end": PLIES if outcome is None else RULES, "book": 2 if seed is not None else 0} | more
     thoughts = [Choice(m, (31.0, -250.0, 0.4, -0.4)[m % 4], None, m % 9) for m in chosen[given["book"]:]]

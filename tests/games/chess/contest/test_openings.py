@@ -107,5 +107,5 @@ def test_the_games_of_openings_are_legal_for_python_chess(tmp_path):
         board, words = chess.Board(fen(start)), start
         for move in moves:
             board.push_uci(game.move_name(words, move))
-            words = game.play(words, move, None)
+            words = game.play(words, move)
         assert fen(words).split()[0] == board.board_fen()

@@ -44,7 +44,7 @@ def play(player, plies: int = 6, left=None) -> list[str]:
         choice = player.choose(np.array(line), moves, left)
         names.append(GAME.move_name(line[-1], choice.move))
         moves.append(choice.move)
-        line.append(GAME.play(line[-1], choice.move, None))
+        line.append(GAME.play(line[-1], choice.move))
     return names
 
 
@@ -104,7 +104,7 @@ def test_chess960_castling_goes_both_ways(engine):
     player.begin("1")
     start = GAME.position("r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1")
     castled = GAME.move_named(start, "e1g1")
-    choice = player.choose(np.array([start, GAME.play(start, castled, None)]), [castled], None)
+    choice = player.choose(np.array([start, GAME.play(start, castled)]), [castled], None)
     assert choice.move
 
 

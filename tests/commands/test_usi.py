@@ -1,0 +1,114 @@
+"""`tuner usi` as shogi programs use it: a process that cshogi drives, and sessions as text."""
+
+from __future__ import annotations
+
+import random
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.commands.support import done, tuner
+from tests.games.support import REPOSITORY
+from tuner.cli import COMMANDS
+
+PATIENCE = 120.0  # seconds: the first run on a machine compiles
+MATED = "4k4/4G4/4P4/9/9/9/9/9/4K4 w - 1"
+
+
+@pytest.fixture(scope="module")
+def engine(tmp_path_factory) -> Iterator:
+    """An engine as cshogi starts it: a program without arguments."""
+    usi = pytest.importorskip("cshogi.usi")
+    script = tmp_path_factory.mktemp("usi") / "engine"
+    folder, python = shlex.quote(str(REPOSITORY)), shlex.quote(sys.executable)
+    script.write_text(f"#!/bin/sh\ncd {folder}\nexec {python} -m tuner usi shogi/hand\n")
+    script.chmod(0o755)
+    engine = usi.Engine(str(script))
+    engine.setoption("USI_Hash", 4)
+    engine.isready()
+    yield engine
+    engine.quit()
+
+
+def test_it_plays_a_whole_game_by_the_clock_and_cshogi_knows_its_moves(engine):
+    cshogi = pytest.importorskip("cshogi")
+    rng = random.Random(1)
+    board, moves = cshogi.Board(), []
+    engine.usinewgame()
+    for ply in range(300):
+        if board.is_game_over():
+            break
+        if ply % 2:  # the other side plays at random, so that the game ends
+            move = board.move_from_usi(cshogi.move_to_usi(rng.choice(list(board.legal_moves))))
+        else:
+            engine.position(moves=moves)
+            best, ponder = engine.go(btime=1000, wtime=1000, binc=10, winc=10)
+            if best in ("resign", "win"):
+                break
+            move = board.move_from_usi(best)
+            assert board.is_legal(move)
+        board.push(move)
+        moves.append(cshogi.move_to_usi(move))
+    assert 10 < len(moves) < 300
+    assert board.is_game_over() and len(moves) % 2  # it mates
+
+
+def test_it_names_itself_and_its_options(engine):
+    lines = engine.usi()
+    assert re.fullmatch(r"id name evaltune [\d.]+\S*", lines[0])
+    options = [line.split()[2] for line in lines if line.startswith("option")]
+    assert options == ["USI_Hash", "USI_Ponder", "Move_Overhead", "EvalFile"]
+    assert "option name EvalFile type string default shogi/hand" in lines
+
+
+def test_a_session_as_text():
+    """The lines of a session, with the numbers of the search left out."""
+    ran = done("usi", "shogi/hand", "--options", stdin=(
+        f"usi\nisready\nusinewgame\nposition startpos moves 7g7f\ngo depth 2\nposition sfen {MATED}\ngo depth 3\n"
+        "position sfen 4k4/9/4P4/9/9/9/9/9/4K4 b G 1\ngo depth 3\nquit\n").encode())
+    lines = ran.out.splitlines()
+    assert re.search(r"^option name material\.rook type spin default 950 min -\d+ max \d+$", ran.out, re.MULTILINE)
+    assert lines.index("usiok") < lines.index("readyok")
+    rest = lines[lines.index("readyok") + 1:]
+    assert [line for line in rest if line.startswith("bestmove")][1:] == ["bestmove resign", "bestmove G*5b"]
+    info = re.compile(r"info depth # score (cp|mate) # nodes # nps # hashfull # time # pv .+".replace("#", r"-?\d+"))
+    early = "info string go while searching; the search before it is stopped"  # where the machine is slow
+    assert all(info.fullmatch(line) or line == early for line in rest if not line.startswith("bestmove"))
+
+
+def test_parameters_of_other_games_are_refused():
+    assert tuner("usi", "nowhere.yaml", stdin=b"usi\nisready\n").status == 2
+    ran = tuner("usi", "classic", stdin=b"isready\n")
+    assert (ran.status, ran.err.count("\n")) == (2, 1) and "parameters of chess, expected shogi" in ran.err
+    ran = tuner("uci", "shogi/hand", stdin=b"isready\n")
+    assert ran.status == 2 and "parameters of shogi, expected chess" in ran.err
+
+
+def test_bytes_that_are_no_text_between_commands_never_harm():
+    rng = random.Random(7)
+    text = b"usi\n"
+    for _ in range(200):
+        noise = bytes(rng.choice(b"\xff\xc3\x28\x00\r\t go") for _ in range(rng.randrange(200))).strip()
+        text += (noise if not noise.startswith(b"go") else b"x" + noise) + b"\n"
+    text += b"y" * 1_000_000 + b"\nposition startpos moves 7g7f\n"
+    ran = done("usi", "shogi/hand", stdin=text + b"\ngo depth 2\nquit\ngo depth 2\n")
+    assert "info string a line of more than" in ran.out
+    assert len([line for line in ran.out.splitlines() if line.startswith("bestmove")]) == 1
+
+
+def test_usi_is_among_the_commands_and_its_answer_needs_no_library():
+    assert "usi" in COMMANDS
+    code = ("import io, sys; from tuner.cli import main; "
+            "sys.stdin = io.TextIOWrapper(io.BytesIO(b'usi\\nsetoption name USI_Hash value 3\\nquit\\n')); main(['usi']); "
+            "print([name for name in ('numpy', 'numba', 'yaml') if name in sys.modules])")
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=PATIENCE, cwd=REPOSITORY)
+    assert out.stdout.splitlines()[-2:] == ["usiok", "[]"], out.stderr
+
+
+def test_the_page_about_playing_names_it():
+    assert "tuner usi" in (Path(REPOSITORY) / "docs" / "playing-in-a-gui.md").read_text(encoding="utf-8")
