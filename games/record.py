@@ -179,6 +179,11 @@ class Game:
         return lost if loser else -lost
 
     @property
+    def searchable(self) -> bool:
+        """Whether positions of games can be searched: there is a search, and no dice have to be rolled first."""
+        return self.searcher is not None and self.roll is None
+
+    @property
     def matches(self) -> Contest:
         """The functions that matches need; InputError for a game without."""
         if self.contest is None:

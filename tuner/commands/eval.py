@@ -73,6 +73,7 @@ def _of_network(path: Path, arguments: argparse.Namespace) -> dict:
 
     from games.streams import InputError
     from tuner.commands.display import show_result
+    from tuner.engine.explain import expected_of, expected_text
     from tuner.networks.evaluation import network_evaluation
 
     for option, given in (("--terms", arguments.terms), ("--all", arguments.all), ("--device gpu", arguments.device == "gpu")):
@@ -85,12 +86,13 @@ def _of_network(path: Path, arguments: argparse.Namespace) -> dict:
     words = _position(game, arguments)
     found = float(evaluation.values(words[None])[0])
     v = math.tanh(evaluation.scale * found)
+    expected = {"value": round(v, 4), **expected_of(v, game)}
     if not arguments.json:
         print(game.draw(words) + "\n")
-        show_result([f"{evaluation.encoding.name}, {evaluation.size_text}: {found:+.2f} centipawns, first player's view",
-                     f"the first player scores {50 * (1 + v):.1f} % (v = {v:+.3f})"])
-    return {"position": game.text(words), "evaluation": round(found, 2), "value": round(v, 4),
-            "win_probability": round((1 + v) / 2, 4), "encoding": evaluation.encoding.name, "network": evaluation.size_text}
+        show_result([f"{evaluation.encoding.name}, {evaluation.size_text}: {found:+.2f} {game.wording.unit}, "
+                     f"{game.wording.view}", expected_text(expected, game.wording)])
+    return {"position": game.text(words), "evaluation": round(found, 2), **expected,
+            "encoding": evaluation.encoding.name, "network": evaluation.size_text}
 
 
 def _file_of(arguments: argparse.Namespace) -> str | None:

@@ -58,6 +58,12 @@ def summarise(data: Dataset, layout: Layout) -> dict:
     }
 
 
+def is_labelled(data: Dataset) -> bool:
+    """Return whether most games have a fractional label in place of a result: their positions were labelled one by one."""
+    of_games = data.outcome[data.first[:-1][np.diff(data.first) > 0]]
+    return bool(2 * np.count_nonzero(_whole(of_games, points_of(data.manifest["game"]))) < len(of_games))
+
+
 def _kind(outcome: np.ndarray, most: int) -> np.ndarray:
     """Return the indices (n,) in KINDS of outcomes, which stand for whole points up to `most` if they are no labels."""
     return np.where(_whole(outcome, most), 1 - np.sign(outcome), KINDS.index("other")).astype(np.int64)
@@ -93,12 +99,14 @@ def summary_lines(summary: dict) -> list[str]:
             f" (fractional labels: {100 * between:.1f} %)" if between > 1e-4 else "")
 
     never, rare = summary["never_apply"], summary["rarely_apply"]
+    labelled = summary.get("points", {}).get("labels", 0) * 2 > summary["games"] == summary["positions"]
     names = [path if n == 1 else f"{path} ({n})" for path, n in never.items()]
-    lines = [
+    lines = [] if labelled else [
         f"games          {summary['games']:,} ({summary['openings']:,} openings"
-        + (f", {summary['duplicate_games']:,} duplicates" if summary["duplicate_games"] else "") + ")",
-        f"positions      {summary['positions']:,} ({summary['positions'] / summary['games']:.1f} a game, "
-        f"{summary['nonzeros_per_position']:.1f} nonzeros each)",
+        + (f", {summary['duplicate_games']:,} duplicates" if summary["duplicate_games"] else "") + ")"]
+    lines += [
+        f"positions      {summary['positions']:,} (" + ("labelled" if labelled else
+        f"{summary['positions'] / summary['games']:.1f} a game") + f", {summary['nonzeros_per_position']:.1f} nonzeros each)",
         *([points_line(summary["points"], summary["games"])] if "points" in summary else [
             f"win/draw/loss  {shares(summary['results_by_game'])} of games, "
             f"{shares(summary['results_by_position'])} of positions"]),

@@ -123,30 +123,31 @@ def _short(value: float) -> str:
 
 
 def advice(result: FitResult, change: dict | None, noise: dict | None, method: str, better: str,
-           words: Wording) -> list[str]:
+           words: Wording, labelled: bool = False) -> list[str]:
     """Return the caveats of a fit, as lines of text; `change` is that of the held-out loss on results, `better` names what could
-    be learned from in place of results."""
+    be learned from in place of results. `labelled`: the games are labelled positions."""
     lines, games = [], result.games
+    of, results = ("positions", "labels") if labelled else ("games", "results")
     if not result.convergence.converged:
         lines.append(f"the fit did not converge: {result.convergence.remains}; use more --iterations or another --learner")
     if result.uncertainty and games:
-        lines.append(f"halving the standard errors takes about {(HALF - 1) * games:,} more games of this kind")
+        lines.append(f"halving the standard errors takes about {(HALF - 1) * games:,} more {of} of this kind")
         inflation = _inflation(result.uncertainty)
         if result.positions > 1.5 * games and inflation and not 1 / APART < inflation < APART:
             lines.append(f"standard errors that treat positions as independent would be {max(inflation, 1 / inflation):.1f} "
                          f"times too {'small' if inflation >= 1 else 'large'}")
         if games < FEW_GAMES:
-            lines.append(f"only {games} games: intervals are wider (Student's t), and still rough")
+            lines.append(f"only {games} {of}: intervals are wider (Student's t), and still rough")
     if change and change["high"] is not None:
         if change["low"] <= 0 <= change["high"]:
-            lines.append("the held-out games do not show whether the learned values predict results better")
+            lines.append(f"the held-out {of} do not show whether the learned values predict {results} better")
         elif change["low"] > 0:
-            lines.append("the learned values predict the results of held-out games worse than the starting values")
+            lines.append(f"the learned values predict the {results} of held-out {of} worse than the starting values")
     if noise and method == "logistic" and (noise["elo"] > COSTLY if "elo" in noise else noise["evaluations"] > NOISY):
         expected = "expect to lose a match: " if words == Wording() else ""
         lines.append(f"{expected}sampling noise alone moves evaluations by {noise['evaluations']:.0f} {words.unit} "
-                     f"(standard deviation), because the results of {games:,} games set {len(result.null_space.coordinates):,} "
-                     f"weights; learn from {better}, from more games, or with a narrower --prior")
+                     f"(standard deviation), because the {results} of {games:,} {of} set {len(result.null_space.coordinates):,} "
+                     f"weights; learn from {'' if labelled else f'{better}, from '}more {of}, or with a narrower --prior")
     return lines
 
 

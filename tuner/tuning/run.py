@@ -14,6 +14,7 @@ from games.streams import InputError
 from tuner import __version__
 from tuner.datasets.dataset import Dataset
 from tuner.datasets.format import is_dataset
+from tuner.datasets.summary import is_labelled
 from tuner.diagnostics.bootstrap import checked_errors
 from tuner.diagnostics.dry_run import dry_run_findings
 from tuner.diagnostics.findings import findings, results_problems
@@ -151,7 +152,7 @@ def _rounds(begun: Start, sources: Sequence[str], folder: Path, given: TuneOptio
             options = _without_gpu(options, read)
         device = device_of(engine, read, options, sources, executor)
         if first:
-            how = method_line(options, engine is None, len(read.data.score) > 0)
+            how = method_line(options, engine is None, len(read.data.score) > 0, is_labelled(read.data))
             summary = report_reading(read, device, options, display, how)
             if executor.remote and (why := why_here(engine, read, options, sources)):
                 display.note(f"passes over the positions run on this machine: {why}")
