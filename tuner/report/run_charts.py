@@ -56,7 +56,7 @@ def value_charts(values: dict) -> list[Chart]:
         said = ", ".join(f"{row['name']} {entry['initial']:.0f} to {entry['learned']:.0f}"
                          + (f" ± {entry['error']:.0f}" if entry["error"] else "")
                          for row, entry in zip(rows, entries, strict=True))
-        charts.append(points_chart(name, "centipawns", [row["name"] for row in rows], learned, learned - errors,
+        charts.append(points_chart(name, values["of_weights"], [row["name"] for row in rows], learned, learned - errors,
                                    learned + errors, f"Initial to learned: {said}.", [entry["initial"] for entry in entries]))
     others = [row for row in rows[1:] if row["ratio"] is not None]
     if others:
