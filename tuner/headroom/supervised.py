@@ -86,7 +86,7 @@ def learned_network(sample: Sample, start: str, shape: Shape, held_out: float, o
     network_logit = logits(found.network, examples.inputs[held], arrays)
     start_logit = _start_logit(sample, held)
     origin = f"{int((~held).sum())} positions; {command}"
-    file = NetworkFile(game.name, encoding.name, found.network, 1, origin, parameters.scale)
+    file = NetworkFile(game.name, encoding.name, found.network, game.points, origin, parameters.scale)
     predicted = {START: start_logit, NET: np.where(second[held], -network_logit, network_logit)}
     whole = _described(sample, start, held, predicted, found)
     whole |= {"game": game.name, "encoding": encoding.name, "layers": [encoding.size, *shape.hidden, 1],
