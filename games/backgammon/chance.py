@@ -5,11 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from games.backgammon import dice as dice_of_games
-from games.backgammon.board import TURN, ply_of, start, with_dice
+from games.backgammon.board import DICE_SHIFT, TURN, ply_of, start, with_dice
 from games.backgammon.moves import ROLLS
 from games.record import Dice
 
-START = start()
+START, STATE = start(), 4
+CHANCES = np.array([1 if a == b else 2 for a, b in ROLLS]) / 36
+DICE_BITS = np.array([with_dice(START, dice)[STATE] for dice in ROLLS])
+ALL_DICE = np.uint64(63 << DICE_SHIFT)
 
 
 def _begun(words: np.ndarray, dice: tuple[int, int], second: int) -> np.ndarray:
@@ -31,6 +34,8 @@ def rolls(words: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return all positions with dice (k, 5) of a position before the roll, and how likely each is (k,)."""
     if np.array_equal(words, START):
         unequal = [dice for dice in ROLLS if dice[0] != dice[1]]
-        found = [_begun(words, dice, second) for dice in unequal for second in (0, 1)]
-        return np.array(found), np.full(len(found), 1 / len(found))
-    return np.array([with_dice(words, dice) for dice in ROLLS]), np.array([1 if a == b else 2 for a, b in ROLLS]) / 36
+        begun = np.array([_begun(words, dice, second) for dice in unequal for second in (0, 1)])
+        return begun, np.full(len(begun), 1 / len(begun))
+    found = np.repeat(words[None], len(ROLLS), axis=0)
+    found[:, STATE] = words[STATE] & ~ALL_DICE | DICE_BITS
+    return found, CHANCES

@@ -11,10 +11,9 @@ import numpy as np
 from games.backgammon.board import dice_of, with_dice
 from games.backgammon.notation import PASSES, parse_move
 from games.backgammon.notation import move_text as steps_text
-from games.backgammon.rules import afterstates, points
+from games.backgammon.rules import MOVE_DICE_SHIFT, afterstates, points
 
-DICE_SHIFT = 32
-STEPS = (1 << DICE_SHIFT) - 1
+STEPS = (1 << MOVE_DICE_SHIFT) - 1
 ROLLS = [(larger, smaller) for larger in range(1, 7) for smaller in range(1, larger + 1)]
 PASS = "pass"
 
@@ -26,12 +25,12 @@ def _rolls(words: np.ndarray) -> list[tuple[int, int]]:
 
 
 def _number(dice: tuple[int, int], steps: int) -> int:
-    return steps | (dice[0] | dice[1] << 3) << DICE_SHIFT
+    return steps | (dice[0] | dice[1] << 3) << MOVE_DICE_SHIFT
 
 
 def dice_of_move(move: int) -> tuple[int, int]:
     """Return the dice of a move, the larger first."""
-    return move >> DICE_SHIFT & 7, move >> DICE_SHIFT + 3 & 7
+    return move >> MOVE_DICE_SHIFT & 7, move >> MOVE_DICE_SHIFT + 3 & 7
 
 
 def legal_moves(words: np.ndarray) -> list[int]:

@@ -105,6 +105,14 @@ def positive(text: str) -> float:
     return value
 
 
+def plies_range(text: str) -> tuple[int, int]:
+    """The type of an option FIRST:LAST, two numbers of plies in order."""
+    first, separator, last = text.partition(":")
+    if not (separator and first.isdecimal() and last.isdecimal() and int(first) <= int(last) <= LARGEST_COUNT):
+        raise argparse.ArgumentTypeError(f"{text!r} is not FIRST:LAST, two numbers of plies in order, such as 10:50")
+    return int(first), int(last)
+
+
 def between(low: float, high: float, example: str) -> Callable[[str], float]:
     """Return the type of an option that is a number strictly between two others."""
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from games.contest import Control, Player
-from games.record import Game, available, games_of
+from games.record import Game, available, game_with_player, games_of
 from games.streams import InputError
 from tuner.engine.engine import Engine
 from tuner.engine.loading import parameter_path
@@ -21,13 +21,14 @@ from tuner.networks.files import NetworkFile, holds_network
 from tuner.parameters.heading import game_of
 from tuner.parameters.parameters import DEFAULT_GAME, Parameters
 
-RANDOM, PARAMETERS, NETWORK = "random", "parameters", "network"
+RANDOM, PARAMETERS, NETWORK, OWN = "random", "parameters", "network", "own"
 MEGABYTES = 16  # of the transposition table
 
 
 @dataclass(frozen=True)
 class Named:
-    """A player as the user named it: `kind` is parameters, network, random, or the protocol of an engine.
+    """A player as the user named it: `kind` is parameters, network, random, own for a player of the game's own
+    (`games.contest.Contest.players`), or the protocol of an engine.
 
     `what` is the file or the command; `game` is None for an engine whose protocol may be that of several games.
     """
@@ -57,6 +58,8 @@ def make_player(spec: PlayerSpec, game: Game) -> Player:
     """Return a player for one thread. InputError for an engine that does not start."""
     if spec.kind == RANDOM:
         return RandomPlayer(game)
+    if spec.kind == OWN:
+        return game.matches.players[spec.command]()
     if spec.evaluation is not None:
         searcher = engine_of(spec.evaluation.engine).searcher(spec.evaluation.parameters, True, spec.megabytes or MEGABYTES)
         return SearchPlayer(game, searcher, spec.control)
@@ -81,6 +84,8 @@ def understood(text: str) -> Named:
         try:
             path = parameter_path(text)
         except InputError as problem:
+            if game := game_with_player(*([last, prefix] if prefix else [text])):
+                return Named(OWN, last, last, game)
             if not _on_path(text):
                 raise InputError(f'{problem}; or random, an engine on the PATH, or "uci:COMMAND"') from None
         else:

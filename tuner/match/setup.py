@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,10 +11,13 @@ from games.record import Game, find
 from games.streams import InputError
 from tuner.engine.engine import Engine
 from tuner.engine.loading import load_engine, make_engine, parameter_path
+from tuner.engine.spec import EvaluationSpec, evaluation_spec
 from tuner.io.pairs import named_values
 from tuner.match.adjudicate import adjudication_of
+from tuner.match.defaults import require_suitable
 from tuner.match.entrants import (
     NETWORK,
+    OWN,
     PARAMETERS,
     RANDOM,
     Named,
@@ -32,9 +36,12 @@ from tuner.match.loop import Rules
 from tuner.match.openings import Book, Generator, Start
 from tuner.match.settings import Settings
 from tuner.networks.evaluation import network_evaluation
+from tuner.parameters.parameters import DEFAULT_GAME
 from tuner.parameters.reader import read_parameters
 from tuner.statistics.sprt import Sprt
 
+JUDGE = "classic"  # the bundled evaluation that checks openings and measures luck
+LUCK_COPY = "luck.yaml"
 COPIES = ("a.yaml", "b.yaml")  # of parameter files in the folder of a match, so that later edits of the originals have no effect
 OPENING_MEGABYTES = 1
 
@@ -47,6 +54,7 @@ class Contestants:
     legs: list[tuple[PlayerSpec, PlayerSpec]]
     opponent: int  # 0 or 1: the common opponent of a ladder, a or b
     engine: Engine | None
+    luck: EvaluationSpec | None = None  # of games with dice
 
     @property
     def terms(self) -> str | None:
@@ -56,15 +64,13 @@ class Contestants:
 
 def contestants_of(settings: Settings, folder: Path | None = None) -> Contestants:
     """Make the players, those of a resumed match from the copies in its folder; InputError for a user's mistake."""
-    sides = [_of_copy(text, folder / copy) if folder and (folder / copy).exists() else understood(text)
-             for text, copy in zip((settings.a, settings.b), COPIES, strict=True)]
+    sides = [_side(settings, folder, i) for i in range(2)]
     for side, copy in zip(sides, COPIES, strict=True):
         if folder and side.kind in (PARAMETERS, NETWORK) and not (folder / copy).exists():
             raise InputError(f"{folder / copy}: is missing, the {side.kind} of {side.what} when the match began; put it back")
-    name = game_between(*sides)
-    game = find(name)
-    if game.contest is None:
-        raise InputError(f"{name} has no matches")
+    game = game_of_match(*sides)
+    name = game.name
+    require_suitable(settings, game)
     ladder = settings.plies > 0 and RANDOM in (side.kind for side in sides)
     engine = None
     if PARAMETERS in (side.kind for side in sides) or (game.searcher is not None and (ladder or needs_search(settings))):
@@ -75,7 +81,39 @@ def contestants_of(settings: Settings, folder: Path | None = None) -> Contestant
     opponent = 0 if sides[0].kind == RANDOM and sides[1].kind != RANDOM else 1
     if ladder and engine is not None and game.searcher is not None:
         legs += _baselines(engine, sides, players, opponent, settings)
-    return Contestants(game, legs, opponent, engine)
+    luck = None if game.roll is None else _luck(game, folder)
+    return Contestants(game, legs, opponent, engine, luck)
+
+
+def _side(settings: Settings, folder: Path | None, i: int) -> Named:
+    """Return a player, as its copy in the folder of the match is if it has one."""
+    text, copy = (settings.a, settings.b)[i], COPIES[i]
+    return _of_copy(text, folder / copy) if folder and (folder / copy).exists() else understood(text)
+
+
+def game_of_folder(settings: Settings, folder: Path) -> Game:
+    """Return the game of the match in a folder, which that of one player names if the other is gone."""
+    known = []
+    for i in range(2):
+        with contextlib.suppress(InputError):
+            known.append(_side(settings, folder, i).game)
+    return find(next(filter(None, known), DEFAULT_GAME))
+
+
+def game_of_match(a: Named, b: Named) -> Game:
+    """Return the game of two players; InputError if it has no matches."""
+    game = find(game_between(a, b))
+    if game.contest is None:
+        raise InputError(f"{game.name} has no matches")
+    return game
+
+
+def _luck(game: Game, folder: Path | None) -> EvaluationSpec:
+    """Return the evaluation that measures luck, that of a resumed match from the copy in its folder."""
+    path = folder / LUCK_COPY if folder else parameter_path(JUDGE, game.name)
+    if not path.exists():
+        raise InputError(f"{path}: is missing, the evaluation that measured luck when the match began; put it back")
+    return evaluation_spec(*load_engine(path))
 
 
 def needs_search(settings: Settings) -> bool:
@@ -92,6 +130,9 @@ def _player(side: Named, name: str, game: Game, engine: Engine | None, settings:
     if side.kind == RANDOM:
         _refuse_options(options, "ab"[i], name)
         return PlayerSpec(name, control)
+    if side.kind == OWN:
+        _refuse_options(options, "ab"[i], name)
+        return PlayerSpec(name, control, OWN, command=side.what)
     if side.kind == PARAMETERS:
         _refuse_options(options, "ab"[i], name)
         if game.searcher is None or engine is None:
@@ -141,7 +182,7 @@ def openings_of(settings: Settings, contestants: Contestants, note: Callable[[st
         return Start(game)
     searcher = None
     if game.searcher is not None:
-        judge = load_engine(parameter_path("classic", game.name))
+        judge = load_engine(parameter_path(JUDGE, game.name))
         searcher = judge[0].searcher(judge[1], megabytes=OPENING_MEGABYTES)
     return Generator(game, plies, settings.seed, searcher, note)
 
@@ -150,7 +191,7 @@ def rules_of(settings: Settings) -> Rules:
     return Rules(settings.plies, adjudication_of(settings.resign, settings.draw))
 
 
-def test_of(settings: Settings) -> Sprt | None:
+def test_of(settings: Settings, game: Game) -> Sprt | None:
     if settings.sprt is None:
         return None
-    return Sprt(*settings.sprt, settings.alpha, settings.beta, settings.model)
+    return Sprt(*settings.sprt, settings.alpha, settings.beta, settings.model, game.points)

@@ -58,6 +58,8 @@ class Learner:
         batches = self.batches + 1
         gradient = np.where(self.free, rows.slopes(errors, scale, self.weights), 0.0)
         change = self.rate * rule.step(self.state, gradient, len(values), batches)
+        if settings.largest_step is not None:
+            change = np.clip(change, -settings.largest_step, settings.largest_step)
         self.weights = np.clip(self.weights + np.where(self.free, change, 0.0), self.low, self.high)
         keep = kept_share(settings, batches)
         self.average = keep * self.average + (1 - keep) * self.weights

@@ -27,6 +27,7 @@ class Settings:
     nodes: int | None = None
     random_plies: int = 4
     openings: str | None = None
+    from_ply: tuple[int, int] | None = None  # first and last ply at which games of `openings` are left
     balanced: bool = False
     explore: float = 0.0
     plies: int = 160
@@ -40,6 +41,7 @@ class Settings:
     truncated: str = "value"
     rule: str = "adam"
     rate: float | None = None
+    largest_step: float | None = None  # centipawns
     decay: float = 200.0
     floor: float = 0.1
     average: float = 0.99
@@ -59,9 +61,13 @@ class Settings:
             require_within(name, getattr(self, name), 0, LARGEST_COUNT)
         for name in ("explore", "trace", "floor", "average"):
             require_within(name, getattr(self, name), 0, 1)
-        for name in ("rate", "decay"):
+        for name in ("rate", "largest_step", "decay"):
             require_within(name, getattr(self, name), SMALLEST, LARGEST_COUNT)
         require_within("noise", self.noise, 0, 1e4)
+        for ply in self.from_ply or ():
+            require_within("from_ply", ply, 0, LARGEST_COUNT)
+        if self.from_ply is not None and (self.openings is None or self.from_ply[0] > self.from_ply[1]):
+            raise ValueError("from_ply needs openings, and its first ply is not above the last")
         if self.depth is None and self.nodes is None:
             raise ValueError("depth and nodes are both null, expected one of them")
         require_among("method", self.method, BACKUPS)
