@@ -64,7 +64,7 @@ def check_dice_search(subject: Subject) -> None:
             found = searcher.search([words], Limits(depth=depth))
             subject.expect(found.move in moves, words, f"depth {depth}: the search finds {found.move}, no legal move")
             if depth == 1:
-                value = values[moves.index(found.move)]
+                value = values[np.flatnonzero(np.array(moves) == found.move)[0]]
                 subject.expect(abs(value - values.max()) < CLOSE, words,
                                f"the search finds a move of {value}, best {values.max()}")
                 own = np.tanh(scale * found.value) if found.reward is None else found.reward

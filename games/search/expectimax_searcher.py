@@ -42,7 +42,7 @@ class ExpectimaxSearcher:
         self._memory = np.zeros((1 + DEEPEST) * rules.memory, np.uint64)
         self._values, self._found = np.zeros(DEEPEST * rules.most), np.zeros(MOVES + rules.most, np.int64)
         self._stop, self._seed = np.zeros(1, np.uint64), np.uint64(0)
-        self.weights: np.ndarray | None = None
+        self.weights: object = None
         self.bind(function, weights)
 
     def bind(self, function: int, weights: int) -> None:

@@ -63,10 +63,10 @@ YES = Kind("true or false", lambda value: isinstance(value, bool))
 SCALAR = Kind("a number or a text", lambda value: _finite(value) or isinstance(value, str))
 
 
-def outcome_of(points: int) -> Kind:
-    """Return the kind of the result of a game that wins so many points at most."""
-    name = "-1, 0 or 1" if points == 1 else f"a whole number from -{points} to {points}"
-    return Kind(name, lambda value: _finite(value) and abs(value) <= points and value == int(value))
+def points_up_to(most: int) -> Kind:
+    """Return what the points of a game are for one player: negative if they are the other's."""
+    name = "-1, 0 or 1" if most == 1 else f"a whole number from -{most} to {most}"
+    return Kind(name, lambda value: _finite(value) and value == int(value) and -most <= value <= most)
 
 
 def require(place: str, value: object, shape: Shape, where: str) -> None:
