@@ -67,14 +67,15 @@ def _named(name: str) -> str:
 
 
 def external(protocol: str, command: str, options: dict[str, str], control: Control, megabytes: int | None) -> Player:
-    """Start gnubg, see `games.backgammon.gnubg`; InputError if that fails."""
+    """Start gnubg or a UBGI engine, see `games.backgammon.gnubg` and `ubgi`; InputError if that fails."""
     from games.backgammon.gnubg import GnubgPlayer, gnubg_plies
+    from games.backgammon.ubgi import UbgiPlayer
 
     if options:
-        raise InputError(f"gnubg:{command}: has no option {next(iter(options))!r}; its plies are all that is set")
-    player = GnubgPlayer(gnubg_plies(command))
+        raise InputError(f"{protocol}:{command}: has no option {next(iter(options))!r}; leave it out")
+    player = GnubgPlayer(gnubg_plies(command)) if protocol == "gnubg" else UbgiPlayer(command)
     player.start()
     return player
 
 
-CONTEST = Contest(reason=reason, text=text, players={"pubeval": PubevalPlayer}, external=external, protocols=("gnubg",))
+CONTEST = Contest(reason=reason, text=text, players={"pubeval": PubevalPlayer}, external=external, protocols=("gnubg", "ubgi"))

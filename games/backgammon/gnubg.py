@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from games.backgammon.board import BAR, OFF, counts_of, dice_of, turn_of
+from games.backgammon.fibs import fibs_board
 from games.backgammon.moves import legal_moves
 from games.backgammon.notation import parse_move
 from games.contest import CRASH, ILLEGAL, STALL, Choice, Forfeit
@@ -37,18 +37,6 @@ external {socket}
 DEEPEST = 2  # plies as gnubg counts them: 0 is one roll deep
 START_SECONDS, PATIENCE = 60.0, 120.0
 LONGEST_REPLY = 4096
-
-
-def fibs_board(words: np.ndarray) -> str:
-    """Return a position with dice as a line of FIBS, seen by the side to move."""
-    counts, turn = counts_of(words), turn_of(words)
-    own, other = counts[turn], counts[1 - turn]
-    points = own - other[::-1]  # place p of the other side is our place 25 - p; the bars are places 25 and 0
-    points[0], points[BAR] = -other[BAR], own[BAR]
-    numbers = ":".join(map(str, points.tolist()))
-    larger, smaller = dice_of(words)
-    return (f"board:me:other:9999:0:0:{numbers}:1:{larger}:{smaller}:0:0:1:1:1:0:1:-1:0:25:{own[OFF]}:{other[OFF]}:"
-            f"{own[BAR]}:{other[BAR]}:0:0:0:0")
 
 
 def gnubg_plies(text: str) -> int:

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from games.backgammon.board import packed, with_dice
-from games.backgammon.gnubg import PLACES, fibs_board, gnubg_plies
+from games.backgammon.fibs import fibs_board
+from games.backgammon.gnubg import PLACES, gnubg_plies
 from games.record import find
 from games.streams import InputError
 from tests.commands.match_support import play
