@@ -18,6 +18,11 @@ from games.chess.fen import START, position
 from games.chess.perft import perft
 from games.streams import pieces
 
+SAMPLES = "stockfish400.pgn.zst"
+LIGHT = "pesto"  # an evaluation of material and piece-square tables only, measured too
+REFERENCE = "python-chess"
+# games a CPU second; million nodes a CPU second, also with the light evaluation; games a CPU second
+TARGETS = {"reading": 80_000, "exact": 7.0, "light": 7.0, "selfplay": 15.0}
 REFERENCE_GAMES = 200
 KIWIPETE = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1"
 

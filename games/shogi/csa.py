@@ -11,7 +11,7 @@ from games.shogi.attacks import KING, PROMOTED
 from games.shogi.gamefile import ILLEGAL_KIND, Fault, ParsedGame, shown
 from games.shogi.moves import NOWHERE
 from games.shogi.position import MOST, STATE
-from games.shogi.sfen import START_TEXT, board_of, hand_of, position, words_of
+from games.shogi.sfen import START_TEXT, board_of, hand_of, kind_on, position, words_of
 from games.shogi.squares import RANKS
 
 MEN = ("", "FU", "KY", "KE", "GI", "KA", "HI", "KI", "OU", "TO", "NY", "NK", "NG", "UM", "RY")
@@ -183,7 +183,7 @@ def _move(game: ParsedGame, found: re.Match, text: str, number: int) -> None:
         game.push(NOWHERE, target, kind, False, text, number)
         return
     source = RANKS * (int(from_file) - 1) + int(from_rank) - 1 if "0" not in (from_file, from_rank) else -1
-    moved = board_of(game.line[-1]).get(source, (0, 0))[1]
+    moved = kind_on(game.line[-1], source) if source >= 0 else 0
     promotes = kind != moved
     game.push(source, target, kind - PROMOTED if promotes else kind, promotes, text, number)
 

@@ -57,13 +57,10 @@ class ParsedGame:
         """Play the legal move with this source (NOWHERE for a drop), target, kind of man (0: whichever stands there) and
         promotion; `text` and the line `number` are for the message of a Fault if there is none."""
         moves = np.empty(MAX_MOVES, np.uint32)
-        legal = moves[:legal_moves(self.line[-1], False, moves)].astype(np.int64)
-        wanted = (legal & 127 == target) & (legal >> SOURCE_SHIFT & 127 == source)
-        if kind:
-            wanted &= legal >> 14 & 15 == kind
-        if promotes is not None:
-            wanted &= (legal & PROMOTION != 0) == promotes
-        found = legal[wanted]
+        legal = moves[:legal_moves(self.line[-1], False, moves)]
+        mask = 127 | 127 << SOURCE_SHIFT | (15 << 14 if kind else 0) | (0 if promotes is None else PROMOTION)
+        wanted = target | source << SOURCE_SHIFT | kind << 14 | (PROMOTION if promotes else 0)
+        found = legal[(legal & np.uint32(mask)) == wanted]
         if len(found) != 1:
             raise Fault(ILLEGAL_KIND, f"{shown(text)} at ply {len(self.moves) + 1}", number)
         if len(self.moves) >= LONGEST:

@@ -166,6 +166,12 @@ def board_of(words: np.ndarray) -> dict[int, tuple[int, int]]:
     return board
 
 
+def kind_on(words: np.ndarray, square: int) -> int:
+    """Return the kind of man on a square, 0 for an empty one."""
+    word, place = square >> 6, square & 63
+    return sum((int(words[2 * (2 + i) + word]) >> place & 1) << i for i in range(4))
+
+
 def hand_of(words: np.ndarray, white: int) -> list[int]:
     """Return the number of men of each kind in one hand; kind 0 is unused."""
     word = int(words[12]) >> 32 * white

@@ -6,11 +6,17 @@ A measurement is a function of a `Workload` that returns rows: dicts with `what`
 
 from __future__ import annotations
 
+import importlib
+import importlib.util
 import statistics
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
+
+from games.streams import InputError
+from tuner.engine.loading import SAMPLES, load_parameters
 
 
 @dataclass(frozen=True)
@@ -20,6 +26,23 @@ class Workload:
     params: str
     games: Path
     folder: Path
+
+
+def bench_of(game: str) -> ModuleType:
+    """Return the module of a game that measures it: its positions, samples, reference and targets; InputError if it has none."""
+    name = f"games.{game}.bench"
+    if importlib.util.find_spec(name) is None:
+        raise InputError(f"{game}: has no measurements of its own; choose --params of another game")
+    return importlib.import_module(name)
+
+
+def samples_of(params: str) -> Path:
+    """Return the bundled games of the game of a parameter file; InputError if there are none."""
+    game = load_parameters(params).game
+    samples = SAMPLES.with_name(bench_of(game).SAMPLES)
+    if not samples.exists():
+        raise InputError(f"{game}: has no bundled games; name some with --games")
+    return samples
 
 
 def cpu_seconds(work: Callable[[], object], repeats: int = 5) -> float:
@@ -33,12 +56,12 @@ def cpu_seconds(work: Callable[[], object], repeats: int = 5) -> float:
 
 
 def row(what: str, value: float, unit: str, target: float | None = None, at_most: bool = False,
-        reference: tuple[str, float] | None = None) -> dict:
-    """Return one row of the result; `ratio` is how many times better it is than the reference."""
+        reference: tuple[str, float | None] | None = None) -> dict:
+    """Return one row of the result; `ratio` is how many times better it is than the reference, if that has a value."""
     result = {"what": what, "value": value, "unit": unit, "target": target, "at_most": at_most, "reference": None,
               "reference_value": None, "ratio": None}
-    if reference is not None:
-        name, other = reference
+    name, other = reference or ("", None)
+    if other is not None:
         result |= {"reference": name, "reference_value": other, "ratio": other / value if at_most else value / other}
     return result
 

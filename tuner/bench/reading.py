@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import importlib
 from pathlib import Path
 
 import numpy as np
 
 from games.record import ReadOptions, ReadReport
-from tuner.bench import Workload, cpu_seconds, row
+from tuner.bench import Workload, bench_of, cpu_seconds, row
 from tuner.engine.counter import Counter
 from tuner.engine.loading import load_engine, quiescence_of
 from tuner.io.files import QUIESCENCE
@@ -17,18 +16,20 @@ from tuner.io.files import QUIESCENCE
 def games_to_moves(work: Workload) -> list[dict]:
     """Measure reading games from text to legal moves."""
     engine, _ = load_engine(work.params)
-    bench = importlib.import_module(f"games.{engine.game.name}.bench")
+    bench = bench_of(engine.game.name)
     bench.reading(work.games)  # compiles
     runs = sorted((bench.reading(work.games) for _ in range(5)), key=lambda run: run[1])
     games, seconds, reference = runs[2]
-    return [row(f"{work.games.name} -> legal moves", games / seconds, "games/s", 80_000, reference=("python-chess", reference))]
+    return [row(f"{work.games.name} -> legal moves", games / seconds, "games/s", bench.TARGETS.get("reading"),
+                reference=(bench.REFERENCE, reference))]
 
 
 def perft(work: Workload) -> list[dict]:
     """Measure move generation, with bulk counting at the last ply."""
     engine, _ = load_engine(work.params)
-    bench = importlib.import_module(f"games.{engine.game.name}.bench")
-    return [row(f"perft, {name}", nodes / seconds / 1e6, "M nodes/s", reference=("python-chess", reference / 1e6))
+    bench = bench_of(engine.game.name)
+    return [row(f"perft, {name}", nodes / seconds / 1e6, "M nodes/s", bench.TARGETS.get("perft"),
+                reference=(bench.REFERENCE, reference and reference / 1e6))
             for name, nodes, seconds, reference in bench.counting()]
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import tempfile
 import threading
 import time
@@ -11,16 +10,15 @@ from pathlib import Path
 import numpy as np
 
 from games.search.searcher import Limits, Searcher
-from tuner.bench import Workload, row
+from tuner.bench import Workload, bench_of, row
 from tuner.engine.engine import Engine
-from tuner.engine.loading import load_engine
+from tuner.engine.loading import load_engine, load_parameters
 from tuner.io.progress import Display
 from tuner.parallel import OnThreads
 from tuner.selfplay.run import new_run
 from tuner.selfplay.settings import Settings
 
 NODES = 1_000_000  # per position
-LIGHT = "pesto"  # an evaluation of material and piece-square tables only, measured too
 SELF_PLAY_DEPTH, RANDOM_PLIES, LONGEST, GAMES = 4, 8, 160, 15
 LEARNING_GAMES = 160
 
@@ -35,17 +33,15 @@ def _nodes_per_second(searcher: Searcher, positions: list[np.ndarray]) -> float:
 
 def searches(work: Workload) -> list[dict]:
     """Measure nodes per second in both modes, with one thread and with two, and those of other engines."""
-    lines, found = [], {}
-    for params in dict.fromkeys((work.params, LIGHT)):
+    lines, rows = [], bench_of(load_parameters(work.params).game)
+    for params in dict.fromkeys((work.params, rows.LIGHT)):
         engine, parameters = load_engine(params)
-        rows = importlib.import_module(f"games.{engine.game.name}.bench")
         positions = [engine.game.position(text) for text in rows.SEARCHED]
         for playing, mode in ((False, "exact"), (True, "playing")):
             searcher = engine.searcher(parameters, playing)
             _nodes_per_second(searcher, positions[:1])
-            found[params, mode] = _nodes_per_second(searcher, positions) / 1e6
-            target = 7.0 if mode == "exact" else None
-            lines.append(row(f"search, {mode}, {params}", found[params, mode], "M nodes/s", target))
+            target = rows.TARGETS.get("light" if params == rows.LIGHT else "exact") if mode == "exact" else None
+            lines.append(row(f"search, {mode}, {params}", _nodes_per_second(searcher, positions) / 1e6, "M nodes/s", target))
     lines.append(row("  two threads against one, by the clock", _two_threads(engine, parameters, positions), "x", 1.9))
     for name, speed in rows.engines_nodes():
         lines.append(row(f"  {name}, for comparison", speed / 1e6, "M nodes/s"))
@@ -71,8 +67,8 @@ def _two_threads(engine: Engine, parameters, positions: list[np.ndarray]) -> flo
 
 def self_play(work: Workload) -> list[dict]:
     """Measure games per CPU second of an exact search against itself."""
-    lines = []
-    for params in dict.fromkeys((work.params, LIGHT)):
+    lines, rows = [], bench_of(load_parameters(work.params).game)
+    for params in dict.fromkeys((work.params, rows.LIGHT)):
         engine, parameters = load_engine(params)
         searcher = engine.searcher(parameters, playing=False, megabytes=4)
         rng = np.random.default_rng(1)
@@ -82,7 +78,7 @@ def self_play(work: Workload) -> list[dict]:
             plies += _game(engine, searcher, rng)
         spent = time.process_time() - started
         lines.append(row(f"self-play, depth {SELF_PLAY_DEPTH}, exact, {params}, {plies / GAMES:.0f} plies a game", GAMES / spent,
-                         "games/s", 15.0))
+                         "games/s", rows.TARGETS.get("selfplay")))
     return lines
 
 

@@ -23,8 +23,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("rows", metavar="ROW", nargs="*", choices=[[], *ROWS], default=[],
                         help=f"what to measure: {', '.join(ROWS)} (default: all except gpu)")
     parser.add_argument("--games", metavar="FILE",
-                        help="file of games or labelled positions to measure with (default: bundled games)")
-    parser.add_argument("--params", metavar="PARAMS", default="classic", help="parameter file (default: classic)")
+                        help="file of games or labelled positions to measure with (default: the bundled ones of the game)")
+    parser.add_argument("--params", metavar="PARAMS", default="classic",
+                        help="parameter file, whose game is measured (default: classic)")
 
 
 def run(arguments: argparse.Namespace) -> dict:
@@ -34,12 +35,11 @@ def run(arguments: argparse.Namespace) -> dict:
     from pathlib import Path
 
     from games.streams import InputError
-    from tuner.bench import Workload, met
+    from tuner.bench import Workload, met, samples_of
     from tuner.commands.display import TerminalDisplay, output_console
-    from tuner.engine.loading import SAMPLES
     from tuner.io.tables import show_table
 
-    games = Path(arguments.games) if arguments.games else SAMPLES
+    games = Path(arguments.games) if arguments.games else samples_of(arguments.params)
     if not games.exists():
         raise InputError(f"{games}: no such file")
     lines = []

@@ -160,12 +160,14 @@ def _sentence(text: str) -> str:
 
 
 def _elo(run: LearningRun) -> Section | None:
-    points = [{"games": next((games for games in match.learned if games is not None), None), "elo": match.plain["elo"]}
+    points = [(next((games for games in match.learned if games is not None), None), match.difference)
               for match in run.matches if match.learned[0] is not None]
-    chart = run_charts.elo_curve(points) if run.kind == SELFPLAY else None
-    return Section("elo", "Strength", "charts", {
-        "charts": [chart], "note": "Elo of the first player of each match, over the games that its weights were learned from."
-    }) if chart else None
+    chart = run_charts.strength_curve(points) if run.kind == SELFPLAY else None
+    if chart is None:
+        return None
+    unit = chart.title.partition(" by ")[0]
+    note = f"{unit} of the first player of each match, over the games that its weights were learned from."
+    return Section("elo", "Strength", "charts", {"charts": [chart], "note": note})
 
 
 def _selfplay(run: LearningRun, sure: Significance) -> Section | None:

@@ -1,0 +1,102 @@
+"""Speed of reading games, move generation and search, compared to cshogi and fairy-stockfish on the same input."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import os
+import shutil
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from games.contest import Control
+from games.shogi import content
+from games.shogi.perft import perft
+from games.shogi.players import external
+from games.shogi.position import START
+from games.shogi.reading import parse
+from games.shogi.sfen import position, text
+from games.streams import InputError
+
+SAMPLES = "fairy400.csa.zst"
+LIGHT = "shogi/hand"  # an evaluation of tables only
+REFERENCE = "cshogi"
+TARGETS = {"perft": 60.0, "exact": 1.5, "light": 2.5}  # million nodes a CPU second; `light`: exact, with the light evaluation
+REFERENCE_GAMES = 200
+MIDDLE = "l6nl/5+P1gk/2np1S3/p1p4Pp/3P2Sp1/1PPb2P1P/P5GS1/R8/LN4bKL w RGgsn5p 1"
+SEARCHED = (text(START), "lnsgk1snl/1r4gb1/p1pppp2p/6pR1/1p7/2P6/PP1PPPP1P/1BG6/LNS1KGSNL w Pp 12", MIDDLE,
+            "7lk/9/8S/9/9/9/9/7L1/8K b P 1")
+PERFT = ((text(START), "start", 5), (MIDDLE, "middle game", 3))
+ENGINE, ENGINE_NODES = "fairy-stockfish", 200_000
+
+
+def _cshogi() -> Any:
+    """Return cshogi, None if it is not installed."""
+    return importlib.import_module(REFERENCE) if importlib.util.find_spec(REFERENCE) else None
+
+
+def reading(games: Path) -> tuple[int, float, float | None]:
+    """Return the games in a file of games, our CPU seconds for all of them, and the games per CPU second of cshogi's parser of
+    CSA, None without it or for another format."""
+    form = content.of_file(str(games))
+    if form in content.PACKED:
+        raise InputError(f"{games}: {form} records; expected games as CSA or KIF")
+    started = time.process_time()
+    count = sum(not game.fault for game in parse(str(games), form))
+    ours = time.process_time() - started
+    if form != content.CSA or _cshogi() is None:
+        return count, ours, None
+    lines = content.lines_of(str(games))
+    some = ["\n".join(lines[begin:end]) for (begin, end), _ in zip(content.games_apart(lines, form), range(REFERENCE_GAMES),
+                                                                strict=False)]
+    parser = importlib.import_module("cshogi.CSA").Parser
+    started = time.process_time()
+    for game in some:
+        parser.parse_str(game)
+    return count, ours, len(some) / (time.process_time() - started)
+
+
+def counting() -> Iterator[tuple[str, int, float, float | None]]:
+    """Yield name, nodes, our CPU seconds, and the nodes per second of perft by cshogi, None without it."""
+    cshogi = _cshogi()
+    for sfen, name, depth in PERFT:
+        words = position(sfen)
+        perft(words, 1)
+        started = time.process_time()
+        nodes = perft(words, depth)
+        ours = time.process_time() - started
+        reference = None
+        if cshogi is not None:
+            started = time.process_time()
+            theirs = _perft(cshogi.Board(sfen), depth - 1)
+            reference = theirs / (time.process_time() - started)
+        yield f"{name} to depth {depth}", nodes, ours, reference
+
+
+def _perft(board: Any, depth: int) -> int:
+    if depth == 1:
+        return len(list(board.legal_moves))
+    nodes = 0
+    for move in list(board.legal_moves):
+        board.push(move)
+        nodes += _perft(board, depth - 1)
+        board.pop()
+    return nodes
+
+
+def engines_nodes() -> Iterator[tuple[str, float]]:
+    """Yield name and nodes per wall-clock second of fairy-stockfish, where it is installed, on the same positions."""
+    path = shutil.which(ENGINE, path=os.pathsep.join([os.environ.get("PATH", ""), "/usr/games"]))
+    if path is None:
+        return
+    engine = external("usi", path, {"Threads": "1"}, Control(nodes=ENGINE_NODES), None)
+    try:
+        started = time.monotonic()
+        for sfen in SEARCHED:
+            engine.begin("")
+            engine.choose(position(sfen)[None], [], None)
+        yield ENGINE, len(SEARCHED) * ENGINE_NODES / (time.monotonic() - started)
+    finally:
+        engine.close()
