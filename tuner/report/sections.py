@@ -84,8 +84,8 @@ def _losses(run: LearningRun) -> list[Tile]:
                           f"from {number(result.get('loss_before'), 4)}, {result.get('loss', 'mean per position')}"))
     if known(result.get("positions")):
         held = result.get("held_out_games")
-        parts = [f"of {whole(result.get('games'))} games"] * (not run.labelled) + [
-            f"{whole(held)} {run.games_word} held out"] * bool(known(held) and held)
+        of = "" if run.labelled else f"of {whole(result.get('games'))} games"
+        parts = filter(None, [of, f"{whole(held)} {run.games_word} held out" if known(held) and held else ""])
         tiles.append(Tile("Training positions", whole(result["positions"]), "; ".join(parts)))
     return tiles
 
@@ -175,8 +175,8 @@ def _selfplay(run: LearningRun, sure: Significance) -> Section | None:
         return None
     start = {place.name: float(run.initial.weights[:, place.columns].mean()) for place in run.initial.layout.headline}
     return Section("learning", "Learning", "selfplay", {
-        "moves": run_charts.moves_charts(run.history, start, sure.noise), "band": sure.noise is not None,
-        "health": run_charts.health_charts(run.history), "rest": run_charts.watched_charts(run.history)})
+        "moves": run_charts.moves_charts(run.history, start, sure.noise, run.wording.unit), "band": sure.noise is not None,
+        "health": run_charts.health_charts(run.history), "rest": run_charts.watched_charts(run.history, run.wording.unit)})
 
 
 def _curves(run: LearningRun) -> Section | None:
@@ -191,8 +191,7 @@ def _tables(run: LearningRun, sure: Significance) -> Section | None:
     found = boards.tables(run.comparison, sure)
     return Section("tables", "Tables", "tables", {
         "tables": found, "unit": run.wording.unit, "piece": run.wording.piece, "least": boards.LEAST, "judged": sure.judged,
-        "errors": run.learned.standard_errors is not None,
-        "sentence": sure.sentence, "detail": sure.detail}) if found else None
+        "errors": run.learned.standard_errors is not None, "sentence": sure.sentence, "detail": sure.detail}) if found else None
 
 
 def _lists(run: LearningRun, sure: Significance) -> Section | None:
@@ -258,8 +257,7 @@ def _misjudged(run: LearningRun) -> Section | None:
     found = run.findings.get("misjudged", {})
     worst, games = found.get("positions") or [], found.get("games") or []
     return Section("misjudged", "Largest errors", "misjudged", {
-        "positions": positions.shown(run.game, worst), "games": games, "one": run.games_word.removesuffix("s")
-    }) if worst or games else None
+        "positions": positions.shown(run.game, worst), "games": games, "one": run.games_word[:-1]}) if worst or games else None
 
 
 def headroom_section(found: dict | None, game: Game | None) -> Section | None:
