@@ -158,6 +158,16 @@ def counts_of(words: np.ndarray) -> np.ndarray:
     return counts
 
 
+def side_words(counts: list[int]) -> tuple[int, int]:
+    """Return the words low and high of a side with these counts (26)."""
+    low = high = 0
+    for place, number in enumerate(counts):
+        if number:
+            low |= ((number & 1) | (number >> 1 & 1) << 32) << place
+            high |= ((number >> 2 & 1) | (number >> 3 & 1) << 32) << place
+    return low, high
+
+
 def packed(counts: np.ndarray, second: bool = False, dice: tuple[int, int] = (0, 0), ply: int = 0) -> np.ndarray:
     """Return the position with these counts (2, 26), `second` to move, with dice or before the roll (0, 0)."""
     counts = np.asarray(counts, np.uint64)
