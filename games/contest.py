@@ -92,6 +92,7 @@ class PlayedGame:
     end: str
     loser: int | None = None
     detail: str = ""
+    luck: float | None = None  # points that the dice gave the first player, None if not measured
     players: tuple[str, str] = ("?", "?")
     round: str = "?"
     control: str = "?"
@@ -130,6 +131,7 @@ class Contest:
     # an external engine as a source of evaluations: command, options, pattern of its static evaluations; InputError
     evaluator: Callable[[str, Mapping[str, object], EvaluationPattern | None], Evaluator] | None = None
     patterns: Mapping[str, EvaluationPattern] = field(default_factory=dict)  # of engines' static evaluations, by name
+    players: Mapping[str, Callable[[], Player]] = field(default_factory=dict)  # that need no evaluation and no engine, by name
     drawn_ending: Callable[[np.ndarray], bool] | None = None  # a draw in practice, unless a search sees a forced win
     # results from tables in a folder: a function from a position to the first player's result, None if unknown; InputError
     tablebase: Callable[[str], Callable[[np.ndarray], int | None]] | None = None

@@ -124,6 +124,7 @@ class Game:
     picture: Callable[[np.ndarray], str] | None = None  # a position as SVG; None: `draw` is used
     many_texts: Callable[[np.ndarray], list[str]] | None = None  # `text` of positions (n, words); None: one by one
     points: int = 1  # what a reward of 1 stands for: rewards are whole numbers of points divided by it
+    deepest: int | None = None  # the greatest depth of its search, which then has no other limit; None: any limits
     # games with dice: a position before the roll to the same with dice; the result depends on the last position of a line alone
     roll: Callable[[np.ndarray, Dice], np.ndarray] | None = None  # None: no dice
     # all rolls of a position that differ: positions with dice (k, words), and how likely each is (k,)
@@ -170,6 +171,12 @@ def available() -> list[str]:
 def games_of(protocol: str) -> list[str]:
     """Return the names of the games whose engines can speak a protocol, such as uci, as players."""
     return [name for name in available() if (contest := find(name).contest) is not None and protocol in contest.protocols]
+
+
+def game_with_player(player: str, game: str | None = None) -> str | None:
+    """Return the name of the game that has a player of this name of its own, among all games or one; None if there is none."""
+    return next((name for name in available() if game in (None, name) and (contest := find(name).contest) is not None
+                 and player in contest.players), None)
 
 
 def find(name: str) -> Game:

@@ -108,10 +108,10 @@ def beginning(stream: Iterator[bytes], size: int) -> bytes:
     return start
 
 
-def lines(source: str | Path) -> Iterator[bytes]:
-    """Yield the lines of a file, read by `pieces`, without line ends."""
+def lines(source: str | Path, stream: Iterator[bytes] | None = None) -> Iterator[bytes]:
+    """Yield the lines of a file, without line ends; of its bytes from `stream`, or read by `pieces`."""
     begun, size = [], 0  # pieces of an incomplete line, and their size
-    for piece in pieces(source):
+    for piece in pieces(source) if stream is None else stream:
         first, *others = piece.split(b"\n")
         begun.append(first)
         size += len(first)

@@ -30,6 +30,7 @@ COMMANDS = {
     "match": "play a match between two players and estimate the difference in Elo",
     "diff": "compare parameter files",
     "rank": "rank many parameter files by agreement with values of positions",
+    "network": "learn a small network from values of positions",
     "headroom": "measure what better weights, and functions that are not linear, could gain",
     "report": "write an HTML page about a run",
     "export": "write a parameter file as text for engines, or into their source",

@@ -6,9 +6,7 @@ first player. `perspective196` has the side that rolls next and the other side; 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numba.core import types
@@ -16,6 +14,8 @@ from numba.core import types
 from evalterms.backgammon.points import count_points, points
 from evalterms.backgammon.view import CORE, WORDS, across, first_side, second_side, side_type
 from evalterms.emit import count_at, count_emitter, count_emitter_type
+from evalterms.encoding import Encoding as Encoding
+from evalterms.encoding import native
 from evalterms.pointers import row_function
 from games import jit
 
@@ -24,22 +24,8 @@ UNIT = jit.Unit("encodings-backgammon", lambda: {*Path(__file__).parent.glob("*.
 SIDE = points.size
 UNITS = np.tile([1, 1, 1, 0.5], 24).tolist() + [0.5, 1 / 15]  # of a side
 row_of = row_function(WORDS)
-native = types.int64(types.CPointer(types.uint64), types.CPointer(types.int32))
-
-
-@dataclass(frozen=True)
-class Encoding:
-    """An encoding: its number of inputs, the unit of each (inputs,) float64, whether its outputs are for the side that rolls next
-    rather than for the first player, and the compiled function that writes the counts of a position."""
-
-    name: str
-    units: np.ndarray
-    for_mover: bool
-    write: Any  # (address of a position, address of a row of int32) -> number of counts; the row beyond them is left
-
-    @property
-    def size(self) -> int:
-        return len(self.units)
+ABOUT = ("for each point, as the side numbers them: 1 with a checker, 1 with two, 1 with three, and those beyond three; checkers "
+         "on the bar; checkers off")
 
 
 @UNIT.inner(types.void(side_type, side_type, count_emitter_type))
@@ -74,5 +60,7 @@ def write_perspective196(position, row):
 
 
 ENCODINGS = {each.name: each for each in (
-    Encoding("tesauro198", np.array(2 * UNITS + [1, 1]), False, write_tesauro198),
-    Encoding("perspective196", np.array(2 * UNITS), True, write_perspective196))}
+    Encoding("tesauro198", np.array(2 * UNITS + [1, 1]), False, write_tesauro198,
+             f"{ABOUT}; of the first player, then of the second; then 1 if the first player rolls next, 1 if the second does"),
+    Encoding("perspective196", np.array(2 * UNITS), True, write_perspective196,
+             f"{ABOUT}; of the side that rolls next, then of the other"))}

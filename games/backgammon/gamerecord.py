@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
@@ -12,10 +13,15 @@ from games.backgammon.rules import afterstates, points
 
 PLAYED, RESIGNED, DROPPED, UNFINISHED = "played", "resigned", "dropped", "unfinished"
 HIGHEST_CUBE = 1 << 15
+CUBE, RESULT = "a cube turned against the rules", "a result that contradicts the moves"  # kinds of faults
 
 
 class Fault(ValueError):
-    """What is wrong with a game, in one line without its place."""
+    """What is wrong with a game, in one line without its place; `kind` is what such faults are counted as."""
+
+    def __init__(self, text: str, kind: str = "") -> None:
+        super().__init__(text)
+        self.kind = kind or text
 
 
 @dataclass
@@ -62,7 +68,7 @@ class GameRecord:
         """Play a ply; Fault if it is not that side's turn, or the move is not legal."""
         self._continue(side, "moves")
         if not all(1 <= die <= 6 for die in dice):
-            raise Fault(f"dice {dice[0]}{dice[1]} at ply {len(self.rolled) + 1}, expected two of 1 to 6")
+            raise Fault(f"dice {dice[0]}{dice[1]} at ply {len(self.rolled) + 1}, expected two of 1 to 6", "impossible dice")
         words = self.now
         if not self.rolled:
             words[4] |= np.uint64(side)
@@ -70,7 +76,7 @@ class GameRecord:
         try:
             k = parse_move(words, text)
         except ValueError as problem:
-            raise Fault(f"{problem} at ply {len(self.rolled) + 1}") from None
+            raise Fault(f"{problem} at ply {len(self.rolled) + 1}", "illegal move") from None
         after, moves = afterstates(words)
         self.rolled.append(words)
         self.afterstates.append(after[k])
@@ -80,15 +86,16 @@ class GameRecord:
         """Turn the cube before a ply; Fault if it is not that side's turn, or the value is not the next."""
         self._continue(side, "doubles")
         if value not in (None, 2 * self.cube):
-            raise Fault(f"the cube goes from {self.cube} to {value} at ply {len(self.rolled) + 1}, expected {2 * self.cube}")
+            raise Fault(f"the cube goes from {self.cube} to {value} at ply {len(self.rolled) + 1}, expected {2 * self.cube}",
+                        CUBE)
         if self.cube >= HIGHEST_CUBE:
-            raise Fault(f"the cube goes beyond {HIGHEST_CUBE} at ply {len(self.rolled) + 1}")
+            raise Fault(f"the cube goes beyond {HIGHEST_CUBE} at ply {len(self.rolled) + 1}", CUBE)
         self.cubes.append((len(self.rolled), 2 * self.cube))
 
     def drop(self, side: int) -> None:
         """End the game with a cube that is not taken."""
         if not self.cubes or self.cubes[-1][0] != len(self.rolled) or self.end != UNFINISHED:
-            raise Fault(f"no double to be dropped at ply {len(self.rolled) + 1}")
+            raise Fault(f"no double to be dropped at ply {len(self.rolled) + 1}", CUBE)
         self.cubes.pop()
         self.points, self.end = (-self.cube, DROPPED) if side == 0 else (self.cube, DROPPED)
 
@@ -97,20 +104,31 @@ class GameRecord:
         are not those of the moves."""
         reached = points(self.now) * self.cube
         if won is not None and self.end == DROPPED and won != self.points:
-            raise Fault(f"the file states {won:+d} points for the first player, the dropped cube gives {self.points:+d}")
+            raise Fault(f"the file states {won:+d} points for the first player, the dropped cube gives {self.points:+d}",
+                        RESULT)
         if self.end == DROPPED:
             return
         if won is not None and reached and won != reached:
-            raise Fault(f"the file states {won:+d} points for the first player, the moves give {reached:+d}")
+            raise Fault(f"the file states {won:+d} points for the first player, the moves give {reached:+d}", RESULT)
         if reached:
             self.points, self.end = reached, PLAYED
         elif won is not None:
             if won % self.cube or not 1 <= abs(won) // self.cube <= 3:
-                raise Fault(f"the file states {won:+d} points for the first player, which the cube at {self.cube} cannot give")
+                raise Fault(f"the file states {won:+d} points for the first player, which the cube at {self.cube} cannot give",
+                            RESULT)
             self.points, self.end = won, RESIGNED
 
     def _continue(self, side: int, what: str) -> None:
         if self.end != UNFINISHED or points(self.now):
-            raise Fault(f"the game goes on after its end at ply {len(self.rolled) + 1}")
+            raise Fault(f"the game goes on after its end at ply {len(self.rolled) + 1}", "the game goes on after its end")
         if self.rolled and side != turn_of(self.now):
-            raise Fault(f"{('the first', 'the second')[side]} player {what} at ply {len(self.rolled) + 1}, out of turn")
+            raise Fault(f"{('the first', 'the second')[side]} player {what} at ply {len(self.rolled) + 1}, out of turn",
+                        "a move or a double out of turn")
+
+
+class Found(NamedTuple):
+    """A game of a file: where it stands or its fault does, such as `12` for a line, the game, and its fault or None."""
+
+    place: str
+    game: GameRecord
+    fault: Fault | None

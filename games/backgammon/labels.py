@@ -7,15 +7,20 @@ backgammon, to lose a gammon or more, to lose a backgammon. They include each ot
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 
+from games.backgammon.board import WORDS
+from games.backgammon.gamerecord import Fault
 from games.backgammon.ids import from_position_id, position_id
-from games.streams import InputError, lines
+from games.backgammon.rules import points
+from games.streams import InputError
 
 HEADER = ("position_id", "win", "win_g", "win_bg", "lose_g", "lose_bg")
 AT_ONCE = 1 << 14
+CHANCE = "an impossible probability"
 TOLERANCE = 2e-3  # of files whose numbers have three decimals
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?", re.ASCII)
 
@@ -26,33 +31,50 @@ def points_of(chances: np.ndarray) -> np.ndarray:
     return 2 * win - 1 + win_g + win_bg - lose_g - lose_bg
 
 
-def parse(text: str) -> tuple[np.ndarray, list[float]]:
-    """Return the position and the probabilities of a line; ValueError in one line if it is not one."""
+def parse_line(text: str) -> tuple[np.ndarray, list[float]]:
+    """Return the position and the probabilities of a line; Fault if it is not one."""
     fields = [field.strip().strip('"') for field in text.split(",")]
     if len(fields) != len(HEADER):
-        raise ValueError(f"{len(fields)} fields, expected {len(HEADER)}: {','.join(HEADER)}")
+        raise Fault(f"{len(fields)} fields, expected {len(HEADER)}: {','.join(HEADER)}", "a line with too few or many fields")
     chances = []
     for name, field in zip(HEADER[1:], fields[1:], strict=True):
         if not NUMBER.fullmatch(field) or not -TOLERANCE <= float(field) <= 1 + TOLERANCE:
-            raise ValueError(f"{name} is {field[:20]!r}, expected a probability from 0 to 1")
+            raise Fault(f"{name} is {field[:20]!r}, expected a probability from 0 to 1", CHANCE)
         chances.append(min(max(float(field), 0.0), 1.0))
     win, win_g, win_bg, lose_g, lose_bg = chances
     for name, part, whole_name, whole in (("win_g", win_g, "win", win), ("win_bg", win_bg, "win_g", win_g),
                                           ("lose_g", lose_g, "1 - win", 1 - win), ("lose_bg", lose_bg, "lose_g", lose_g)):
         if part > whole + TOLERANCE:
-            raise ValueError(f"{name} is {part:g}, more than {whole_name}, {whole:g}, of which it is a part")
-    return from_position_id(fields[0]), chances
+            raise Fault(f"{name} is {part:g}, more than {whole_name}, {whole:g}, of which it is a part", CHANCE)
+    try:
+        words = from_position_id(fields[0])
+    except ValueError as problem:
+        raise Fault(str(problem), "an impossible position ID") from None
+    if points(words):
+        raise Fault(f"position ID {fields[0]!r} has a side without checkers: the game is over", "a position after the end")
+    return words, chances
 
 
-def read_labels(source: str, strict: bool, note: Callable[[str], None]) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Yield positions (n, words), the first player to roll, and their probabilities (n, 5).
+class Labels(NamedTuple):
+    """Some lines of a file: positions (n, words), the first player to roll, their probabilities (n, 5) and the bad lines, each
+    with its number and fault."""
 
-    Bad lines are noted and left out; under `strict` they raise InputError, as does a file without the header.
-    """
+    positions: np.ndarray
+    chances: np.ndarray
+    bad: list[tuple[int, Fault]]
+
+
+def parse(source: str, text_lines: Iterator[bytes]) -> Iterator[Labels]:
+    """Yield the labelled positions of a file from its lines. InputError for a file without the header."""
     positions: list[np.ndarray] = []
     chances: list[list[float]] = []
+    bad: list[tuple[int, Fault]] = []
     header = False
-    for number, line in enumerate(lines(source), 1):
+
+    def taken() -> Labels:
+        return Labels(np.array(positions, np.uint64).reshape(-1, WORDS), np.array(chances).reshape(-1, len(HEADER) - 1), bad)
+
+    for number, line in enumerate(text_lines, 1):
         text = line.decode("utf-8-sig", "replace").strip()
         if not text or text.startswith("#"):
             continue
@@ -62,21 +84,19 @@ def read_labels(source: str, strict: bool, note: Callable[[str], None]) -> Itera
             header = True
             continue
         try:
-            words, found = parse(text)
-        except ValueError as problem:
-            if strict:
-                raise InputError(f"{source}:{number}: {problem}; fix it, or leave out --strict to skip such lines") from None
-            note(f"{source}:{number}: {problem}; line skipped")
-            continue
-        positions.append(words)
-        chances.append(found)
-        if len(positions) == AT_ONCE:
-            yield np.array(positions), np.array(chances)
-            positions, chances = [], []
+            words, found = parse_line(text)
+        except Fault as problem:
+            bad.append((number, problem))
+        else:
+            positions.append(words)
+            chances.append(found)
+        if len(positions) + len(bad) == AT_ONCE:
+            yield taken()
+            positions, chances, bad = [], [], []
     if not header:
         raise InputError(f"{source}: empty, expected the header {','.join(HEADER)}")
-    if positions:
-        yield np.array(positions), np.array(chances)
+    if positions or bad:
+        yield taken()
 
 
 def labels_text(positions: np.ndarray, chances: np.ndarray) -> str:

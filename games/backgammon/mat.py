@@ -15,12 +15,12 @@ A line's right half begins at its column, or after the wide gap behind the left 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from games.backgammon.board import dice_of, turn_of
-from games.backgammon.gamerecord import DROPPED, UNFINISHED, Fault, GameRecord
+from games.backgammon.gamerecord import DROPPED, UNFINISHED, Fault, Found, GameRecord
 from games.backgammon.notation import move_text
-from games.streams import InputError, lines
+from games.streams import InputError
 
 LEFT = 28  # width of the left half, behind the number of the line
 RIGHT_FROM = 20  # column from which a half that stands alone is the right one
@@ -49,36 +49,36 @@ def halves(text: str, offset: int) -> list[tuple[int, str]]:
 
 
 class Reader:
-    """Builds the games of a file line by line; each is handed out with the number of its first line."""
+    """Builds the games of a file line by line."""
 
     def __init__(self) -> None:
         self.length = 0
         self.game: GameRecord | None = None
-        self.began = 0
-        self.fault: str | None = None  # of the game being read, with its line
+        self.place = 0  # the number of its first line, or of the line of its fault
+        self.fault: Fault | None = None  # of the game being read
 
-    def line(self, number: int, text: str) -> Iterator[tuple[int, GameRecord, str | None]]:
-        """Take a line; yield the game that it ends: the number of its first line, the game, and its fault or None."""
+    def line(self, number: int, text: str) -> Iterator[Found]:
+        """Take a line; yield the game that it ends."""
         if found := MATCH.fullmatch(text):
             self.length = int(found[1])
         elif GAME.fullmatch(text):
             yield from self.end()
-            self.game, self.began, self.fault = GameRecord(length=self.length), number, None
+            self.game, self.place, self.fault = GameRecord(length=self.length), number, None
         elif self.game is not None and self.fault is None:
             try:
                 self._inside(self.game, text)
             except Fault as problem:
-                self.fault = f"{number}: {problem}"
+                self.place, self.fault = number, problem
 
-    def end(self) -> Iterator[tuple[int, GameRecord, str | None]]:
+    def end(self) -> Iterator[Found]:
         """Yield the game being read, if any."""
         if self.game is not None:
             if self.fault is None:
                 try:
                     self.game.finish(None)
                 except Fault as problem:
-                    self.fault = f"{self.began}: {problem}"
-            yield self.began, self.game, self.fault
+                    self.fault = problem
+            yield Found(str(self.place), self.game, self.fault)
         self.game = None
 
     def _inside(self, game: GameRecord, text: str) -> None:
@@ -94,7 +94,8 @@ class Reader:
         elif not game.players[0] and not game.rolled and (found := NAMES.fullmatch(text)):
             game.players, game.score = (found[1].strip(), found[3].strip()), (int(found[2]), int(found[4]))
         else:
-            raise Fault(f"{text.strip()[:40]!r} is neither a numbered move nor a result")
+            raise Fault(f"{text.strip()[:40]!r} is neither a numbered move nor a result",
+                        "text that is neither a numbered move nor a result")
 
     @staticmethod
     def _half(game: GameRecord, side: int, text: str) -> None:
@@ -109,28 +110,20 @@ class Reader:
         elif found := WINS.fullmatch(text):
             game.finish(int(found[1]) if side == 0 else -int(found[1]))
         elif text.lower() != "takes":
-            raise Fault(f"{text[:40]!r} is neither a roll nor an action of the cube")
+            raise Fault(f"{text[:40]!r} is neither a roll nor an action of the cube",
+                        "text that is neither a roll nor an action of the cube")
 
 
-def read_games(source: str, strict: bool, note: Callable[[str], None]) -> Iterator[GameRecord]:
-    """Yield the games of a `.mat` file. Bad games are noted and left out; under `strict` they raise InputError, as does a file
-    without any game."""
+def parse(source: str, text: Iterator[bytes]) -> Iterator[Found]:
+    """Yield the games of a `.mat` file from its lines. InputError for a file without any game."""
     reader, any_game = Reader(), False
-
-    def finished(found: Iterator[tuple[int, GameRecord, str | None]]) -> Iterator[GameRecord]:
-        nonlocal any_game
-        for _, game, fault in found:
+    for number, line in enumerate(text, 1):
+        for found in reader.line(number, line.decode("utf-8-sig", "replace").rstrip("\r")):
             any_game = True
-            if fault is None:
-                yield game
-            elif strict:
-                raise InputError(f"{source}:{fault}; fix it, or leave out --strict to skip such games")
-            else:
-                note(f"{source}:{fault}; game skipped")
-
-    for number, line in enumerate(lines(source), 1):
-        yield from finished(reader.line(number, line.decode("utf-8-sig", "replace").rstrip("\r")))
-    yield from finished(reader.end())
+            yield found
+    for found in reader.end():
+        any_game = True
+        yield found
     if not any_game:
         raise InputError(f"{source}: no line 'Game 1'; expected a match in the .mat format")
 

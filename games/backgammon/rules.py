@@ -23,6 +23,7 @@ from games.backgammon.unit import entry, inner
 from games.bits import EMPTY, bit
 
 HIGHEST_POINTS = 3  # a backgammon
+MOVE_DICE_SHIFT = 32  # above the steps of a move, its dice
 THEIR_HOME = np.uint64(BAR_SET | sum((np.uint64(1 << place) for place in range(19, 25)), EMPTY))
 
 

@@ -7,11 +7,11 @@ White is gnubg's player 0 and our first player. Points are letters: `a` to `x` a
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import NamedTuple
 
-from games.backgammon.gamerecord import Fault, GameRecord
-from games.streams import InputError, pieces
+from games.backgammon.gamerecord import Fault, Found, GameRecord
+from games.streams import InputError
 
 LARGEST = 256 << 20
 NAME = re.compile(rb"\s*([A-Za-z]{1,8})\s*(?=\[)")
@@ -77,9 +77,10 @@ def game_of(properties: list[Property]) -> GameRecord:
     """Return a game from its properties; Fault if it is not one of backgammon from the start with legal moves."""
     values = {each.name: each.value for each in reversed(properties)}
     if values.get("GM") != "6":
-        raise Fault(f"GM[{values.get('GM', '')[:20]}] is not backgammon, expected GM[6]")
+        raise Fault(f"GM[{values.get('GM', '')[:20]}] is not backgammon, expected GM[6]", "a game that is not backgammon")
     for name in SETUP & values.keys():
-        raise Fault(f"{name}[{values[name][:20]}] sets up a position; only games from the start are read")
+        raise Fault(f"{name}[{values[name][:20]}] sets up a position; only games from the start are read",
+                    "a game that does not begin at the start")
     match = {key: int(number) for each in properties if each.name == "MI" for value in each.values
              for key, number in re.findall(r"(length|ws|bs):(\d{1,5})", value)}
     score = match.get("ws", 0), match.get("bs", 0)
@@ -91,7 +92,7 @@ def game_of(properties: list[Property]) -> GameRecord:
     if values.get("RE"):
         result = RESULT.fullmatch(values["RE"])
         if result is None:
-            raise Fault(f"RE[{values['RE'][:20]}] is not a result such as W+2")
+            raise Fault(f"RE[{values['RE'][:20]}] is not a result such as W+2", "an unknown result")
         won = int(result[2]) * (1 if result[1] == "W" else -1)
     game.finish(won)
     return game
@@ -108,7 +109,8 @@ def _action(game: GameRecord, side: int, text: str) -> None:
     elif text == "drop":
         game.drop(side)
     elif text != "take":
-        raise Fault(f"{text[:20]!r} at ply {len(game.rolled) + 1} is neither a roll with a move nor double, take or drop")
+        raise Fault(f"{text[:20]!r} at ply {len(game.rolled) + 1} is neither a roll with a move nor double, take or drop",
+                    "text that is neither a roll nor an action of the cube")
 
 
 def _place(side: int, letter: str) -> str:
@@ -118,11 +120,10 @@ def _place(side: int, letter: str) -> str:
     return str(point if side == 0 else 25 - point)
 
 
-def read_games(source: str, strict: bool, note: Callable[[str], None]) -> Iterator[GameRecord]:
-    """Yield the games of a `.sgf` file. Bad games are noted and left out; under `strict` they raise InputError, as does a file
-    that is not SGF."""
+def parse(source: str, stream: Iterator[bytes]) -> Iterator[Found]:
+    """Yield the games of a `.sgf` file from its bytes. InputError for a file that is not SGF."""
     content = bytearray()
-    for piece in pieces(source):
+    for piece in stream:
         content += piece
         if len(content) > LARGEST:
             raise InputError(f"{source}: larger than {LARGEST >> 20} MiB; split it")
@@ -130,17 +131,13 @@ def read_games(source: str, strict: bool, note: Callable[[str], None]) -> Iterat
     try:
         for properties in games_of(bytes(content)):
             number += 1
+            fault, game = None, GameRecord()
             try:
                 game = game_of(properties)
             except Fault as problem:
-                if strict:
-                    raise InputError(f"{source}: game {number}: {problem}; fix it, or leave out --strict to skip such games"
-                                     ) from None
-                note(f"{source}: game {number}: {problem}; game skipped")
-                continue
-            yield game
+                fault = problem
+            yield Found(f" game {number}", game, fault)
     except Fault as problem:
         raise InputError(f"{source}: {problem}; save it again with GNU Backgammon") from None
     if not number:
         raise InputError(f"{source}: no game; expected SGF of GNU Backgammon, which begins with '(;'")
-

@@ -32,9 +32,9 @@ from games.chess.position import (
 )
 from games.chess.see import see_reaches, see_value
 from games.chess.unit import CORE, entry, inner
+from games.search.alphabeta_searcher import AlphaBetaSearcher
 from games.search.iterate import make_search
 from games.search.rules import SHORTEST_CYCLE, Rules
-from games.search.searcher import Searcher
 
 marks_type = types.Array(types.uint64, 1, "C")
 
@@ -138,6 +138,6 @@ def deepen(contexts, first, last, reports):
     return _deepen(contexts[0], first, last, reports)
 
 
-def searcher(function: int, weights: int, playing: bool, margin: float, megabytes: int = 16) -> Searcher:
-    """Return a search with the evaluation and weights at these addresses, see games.search.searcher."""
-    return Searcher(SEARCH.dtype, deepen, function, weights, playing, margin, megabytes)
+def searcher(function: int, weights: int, playing: bool, margin: float, megabytes: int = 16) -> AlphaBetaSearcher:
+    """Return a search with the evaluation and weights at these addresses, see games.search.alphabeta_searcher."""
+    return AlphaBetaSearcher(SEARCH.dtype, deepen, function, weights, playing, margin, megabytes)

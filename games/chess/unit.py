@@ -6,7 +6,8 @@ from games import jit
 
 SOURCES = [
     *jit.modules("games", "bits hashset"),
-    *jit.modules("games.search", "alphabeta context harvest iterate memory ordering quiescence rules searcher transposition"),
+    *jit.modules("games.search", "alphabeta alphabeta_searcher context harvest iterate memory ordering quiescence "
+                                 "rules searcher transposition"),
     *jit.modules("games.chess", "attacks checks collect comment_scores content coordinates epd faults fen game_row label_scores "
                                 "labels movegen movetext moves packed_board perft pgn position san search see tags tokens unit "
                                 "viriformat windows"),

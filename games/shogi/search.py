@@ -8,9 +8,9 @@ from numba.core import types
 from games import jit
 from games.bits import EMPTY as NOTHING
 from games.bits import popcount
+from games.search.alphabeta_searcher import AlphaBetaSearcher
 from games.search.iterate import make_search
 from games.search.rules import SHORTEST_CYCLE, Rules
-from games.search.searcher import Searcher
 from games.shogi.checks import NO_AIMS, aims_of, gives_check
 from games.shogi.declaration import may_declare
 from games.shogi.movegen import MAX_MOVES, generate
@@ -157,6 +157,6 @@ def deepen(contexts, first, last, reports):
     return _deepen(contexts[0], first, last, reports)
 
 
-def searcher(function: int, weights: int, playing: bool, margin: float, megabytes: int = 16) -> Searcher:
-    """Return a search with the evaluation and weights at these addresses, see games.search.searcher."""
-    return Searcher(SEARCH.dtype, deepen, function, weights, playing, margin, megabytes, marks_of)
+def searcher(function: int, weights: int, playing: bool, margin: float, megabytes: int = 16) -> AlphaBetaSearcher:
+    """Return a search with the evaluation and weights at these addresses, see games.search.alphabeta_searcher."""
+    return AlphaBetaSearcher(SEARCH.dtype, deepen, function, weights, playing, margin, megabytes, marks_of)

@@ -6,7 +6,8 @@ from games import jit
 
 SOURCES = [
     *jit.modules("games", "bits hashset"),
-    *jit.modules("games.search", "alphabeta context harvest iterate memory ordering quiescence rules searcher transposition"),
+    *jit.modules("games.search", "alphabeta alphabeta_searcher context harvest iterate memory ordering quiescence "
+                                 "rules searcher transposition"),
     *jit.modules("games.shogi", "attacks checks collect declaration movegen moves node packed perft position search see "
                                 "sfen squares unit"),
 ]

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from games.record import available
 from tests.commands.bad_files import fill
 from tests.commands.support import done, tuner, without_compiling
 from tests.games.support import REPOSITORY
@@ -59,7 +60,7 @@ CASES = {
     "tune parameter.yaml good.pgn -o out.yaml": "parameter.yaml:9: unknown parameter material.horse; material has: pawn, knight,",
     "tune shape.yaml good.pgn -o out.yaml": "shape.yaml:17: piece_square.pawn.mg has 7 numbers, the term declares 8",
     "tune row.yaml good.pgn -o out.yaml": "row.yaml:15: piece_square.pawn.mg has 7 rows, the term declares 8",
-    "tune game.yaml good.pgn -o out.yaml": "game.yaml:3: unknown game 'chss'; available: chess, shogi, tictactoe",
+    "tune game.yaml good.pgn -o out.yaml": f"game.yaml:3: unknown game 'chss'; available: {', '.join(available())}",
     "tune other.yaml good.pgn -o out.yaml": "other.yaml:5: stages are ['mg', 'eg'], expected ['all'] for tictactoe",
     "tune cycle.yaml good.pgn -o out.yaml": "cycle.yaml:2: anchors and aliases are not supported; write the values out",
     "tune bomb.yaml good.pgn -o out.yaml": "bomb.yaml:1: anchors and aliases are not supported; write the values out",

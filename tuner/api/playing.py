@@ -11,9 +11,11 @@ from typing import Any
 from games.streams import InputError
 from tuner.api.evaluation import Evaluation
 from tuner.api.notes import Notes
+from tuner.match.defaults import require_suitable, usual_of
+from tuner.match.entrants import understood
 from tuner.match.match import Ways, new_match, with_files
-from tuner.match.settings import DEFAULT_DEPTH, DEFAULT_RANDOM_PLIES, settings_of
-from tuner.match.setup import test_of
+from tuner.match.settings import settings_of
+from tuner.match.setup import game_of_match, test_of
 from tuner.parallel import OnThreads, available_cpus
 
 
@@ -52,22 +54,25 @@ def play_match(a: Evaluation | str | Path, b: Evaluation | str | Path, *, games:
                concurrency: int | None = None) -> MatchResult:
     """Play pairs of games from one opening each, with colours swapped, between two evaluations, parameter files, "random", or
     "uci:COMMAND" for an engine. Both search to `depth` plies or `nodes` nodes a move, or what is
-    reached first (default: depth 4). The folder `run` keeps
+    reached first (default: depth 4, of a game with dice 1). The folder `run` keeps
     everything. InputError names a mistake in one line."""
     with tempfile.TemporaryDirectory(prefix="evaltune-") as folder:
         players = [_player(player, Path(folder) / side) for player, side in ((a, "a"), (b, "b"))]
         terms = tuple(dict.fromkeys(os.path.abspath(path) for player in (a, b) if isinstance(player, Evaluation)
                                     for path in player.terms))
+        game = game_of_match(*map(understood, players))
+        usual = usual_of(game)
         given = {"depth": depth, "nodes": nodes}
-        limits = {name: limit for name, limit in given.items() if limit is not None} or {"depth": DEFAULT_DEPTH}
+        limits = {name: limit for name, limit in given.items() if limit is not None} or {"depth": usual.depth}
         settings = settings_of(*players, games=games, sprt=sprt, controls=(limits, dict(limits)), seed=seed, terms=terms,
                                openings=None if openings is None else str(openings),
-                               random_plies=DEFAULT_RANDOM_PLIES if random_plies is None else random_plies)
+                               random_plies=usual.random_plies if random_plies is None else random_plies, model=usual.model)
         try:
             settings.require_sense()
         except ValueError as problem:
             raise InputError(f"play_match: {problem}") from None
-        test_of(settings)
+        require_suitable(settings, game)
+        test_of(settings, game)
         ways = Ways(OnThreads(concurrency or available_cpus()), None if pgn is None else Path(pgn))
         outcome = new_match(with_files(settings), None if run is None else Path(run), ways, "tuner.play_match", Notes())
     return MatchResult(outcome.plain, tuple(outcome.lines))

@@ -1,4 +1,7 @@
-"""Explain the evaluation of one position, term by term; or evaluate all positions of a file, one score per line."""
+"""Explain the evaluation of one position, term by term; or evaluate all positions of a file, one score per line.
+
+A network is evaluated as a whole.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +13,12 @@ from tuner.commands.options import add_device_option, add_term_options
 from tuner.parallel import available_cpus
 
 if TYPE_CHECKING:
-    from tuner.engine.engine import Engine
-    from tuner.parameters.parameters import Parameters
+    from collections.abc import Callable
+    from pathlib import Path
+
+    import numpy as np
+
+    from games.record import Game
 
 USAGE = "PARAMS FEN|FILE [options]"
 EXAMPLE = """examples:
@@ -21,7 +28,7 @@ EXAMPLE = """examples:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("params", metavar="PARAMS", help="parameter file, or a bundled one")
+    parser.add_argument("params", metavar="PARAMS", help="parameter file, a bundled one, or a network")
     parser.add_argument("position", metavar="FEN|FILE", nargs="+",
                         help="a position, quoted or not; or a file with one position per line (also .gz, .bz2, .zst), or - for "
                              "standard input; scores are centipawns, first player's view")
@@ -33,16 +40,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> dict:
     from games.streams import InputError
     from tuner.commands.display import output_console
+    from tuner.device.choose import device_named
     from tuner.engine.explain import explain, show
-    from tuner.engine.loading import load_engine
+    from tuner.engine.loading import load_engine, parameter_path
+    from tuner.networks.files import holds_network
 
+    path = parameter_path(arguments.params)
+    if holds_network(path):
+        return _of_network(path, arguments)
     engine, parameters = load_engine(arguments.params, arguments.terms)
-    if len(arguments.position) == 1 and (arguments.position[0] == "-" or os.path.isfile(arguments.position[0])):
-        return _scores(engine, parameters, arguments.position[0], arguments)
-    try:
-        words = engine.game.position(" ".join(arguments.position))
-    except ValueError as problem:
-        raise InputError(str(problem)) from None
+    source = _file_of(arguments)
+    if source is not None:
+        if arguments.device == "gpu" and engine.composition.curved:
+            raise InputError(f"--device gpu: term {engine.composition.curved[0]} is not linear in its weights, which GPUs have "
+                             "no passes for; choose --device cpu")
+        workers = available_cpus()
+        device = device_named(arguments.device, workers)
+        return _scores(engine.game, lambda positions: engine.evaluate_many(positions, parameters, workers, device), source,
+                       arguments.json)
+    words = _position(engine.game, arguments)
     result = explain(engine, parameters, words)
     if not arguments.json:
         print(engine.game.draw(words) + "\n")
@@ -50,18 +66,54 @@ def run(arguments: argparse.Namespace) -> dict:
     return result
 
 
-def _scores(engine: Engine, parameters: Parameters, source: str, arguments: argparse.Namespace) -> dict:
-    """Print one score per line; with --json return them all."""
+def _of_network(path: Path, arguments: argparse.Namespace) -> dict:
+    """Evaluate with a network."""
+    import math
+
     from games.streams import InputError
-    from tuner.device.choose import device_named
+    from tuner.commands.display import show_result
+    from tuner.networks.evaluation import network_evaluation
+
+    for option, given in (("--terms", arguments.terms), ("--all", arguments.all), ("--device gpu", arguments.device == "gpu")):
+        if given:
+            raise InputError(f"{option}: has no use with the network {path}; leave it out")
+    evaluation = network_evaluation(path)
+    game, source = evaluation.game, _file_of(arguments)
+    if source is not None:
+        return _scores(game, evaluation.values, source, arguments.json)
+    words = _position(game, arguments)
+    found = float(evaluation.values(words[None])[0])
+    v = math.tanh(evaluation.scale * found)
+    if not arguments.json:
+        print(game.draw(words) + "\n")
+        show_result([f"{evaluation.encoding.name}, {evaluation.size_text}: {found:+.2f} centipawns, first player's view",
+                     f"the first player scores {50 * (1 + v):.1f} % (v = {v:+.3f})"])
+    return {"position": game.text(words), "evaluation": round(found, 2), "value": round(v, 4),
+            "win_probability": round((1 + v) / 2, 4), "encoding": evaluation.encoding.name, "network": evaluation.size_text}
+
+
+def _file_of(arguments: argparse.Namespace) -> str | None:
+    """Return the file of positions, None if the argument is a position."""
+    only = arguments.position[0]
+    return only if len(arguments.position) == 1 and (only == "-" or os.path.isfile(only)) else None
+
+
+def _position(game: Game, arguments: argparse.Namespace) -> np.ndarray:
+    from games.streams import InputError
+
+    try:
+        return game.position(" ".join(arguments.position))
+    except ValueError as problem:
+        raise InputError(str(problem)) from None
+
+
+def _scores(game: Game, values: Callable[[np.ndarray], np.ndarray], source: str, as_json: bool) -> dict:
+    """Print one score per line; with --json return them all."""
     from tuner.engine.evaluate_file import scores_of
 
-    if arguments.device == "gpu" and engine.composition.curved:
-        raise InputError(f"--device gpu: term {engine.composition.curved[0]} is not linear in its weights, which GPUs have no "
-                         "passes for; choose --device cpu")
-    found, workers = [], available_cpus()
-    for scores in scores_of(engine, parameters, source, workers, device_named(arguments.device, workers)):
-        if arguments.json:
+    found = []
+    for scores in scores_of(game, values, source):
+        if as_json:
             found += [round(score, 2) for score in scores.tolist()]
         else:
             print("\n".join(f"{score:.2f}" for score in scores.tolist()))

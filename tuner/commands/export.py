@@ -3,7 +3,7 @@
 --format writes C, Rust, JSON, UCI options, or settings for SPSA. --into finds the definitions of the parameters in sources of C,
 C++, Rust, C#, Java or Go, by their names, and replaces the numbers there; nothing else changes, and nothing is written if a
 parameter is not found. --check only compares, with exit status 1 if numbers differ. --from reads the numbers of the source into
-a copy of PARAMS.
+a copy of PARAMS. A network is written with --format c.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 from tuner.commands.options import Names, add_term_options, between, command_text
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tuner.export.numbers import Rounded
 
 MOST_DECIMALS = 6
@@ -32,7 +34,7 @@ EXAMPLE = """examples:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("params", metavar="PARAMS", help="parameter file, or a bundled one")
+    parser.add_argument("params", metavar="PARAMS", help="parameter file, a bundled one, or a network")
     kinds = parser.add_mutually_exclusive_group(required=True)
     kinds.add_argument("--format", choices=Names("tuner.export.formats", "FORMATS"),
                        help="c, rust: constant arrays; json: nested names; uci: spin options, and the commands that set them; "
@@ -63,6 +65,7 @@ def run(arguments: argparse.Namespace) -> dict:
     from games.streams import InputError
     from tuner.engine.loading import load_parameters, parameter_path
     from tuner.export.numbers import rounded
+    from tuner.networks.files import holds_network
 
     if arguments.into and arguments.output is not None:
         raise InputError(f"-o {arguments.output}: --into writes into the source itself; leave out -o")
@@ -77,11 +80,47 @@ def run(arguments: argparse.Namespace) -> dict:
         if value and arguments.sources:
             raise InputError(f"{option}: --from reads the numbers of the source unchanged; leave it out")
     path = parameter_path(arguments.params)
+    if holds_network(path):
+        return _network(arguments, path)
     parameters = load_parameters(path, arguments.terms)
     r = rounded(parameters, arguments.scale_to, arguments.decimals, arguments.flip)
     if arguments.sources:
         return _from_sources(arguments, str(path), r)
     return _into_sources(arguments, str(path), r) if arguments.into else _as_text(arguments, str(path), r)
+
+
+def _network(arguments: argparse.Namespace, path: Path) -> dict:
+    """Write a network as C."""
+    import sys
+    from pathlib import Path
+
+    from evalterms.encoding import encoding_named
+    from games.streams import InputError
+    from tuner.io.files import EXPORT, replace_file, require_writable
+    from tuner.io.text import one_line
+    from tuner.networks.files import read_network, weights_path
+    from tuner.networks.source import c_text
+
+    for option, given in (
+            (f"--format {arguments.format}", arguments.format not in (None, "c")), ("--into", arguments.into),
+            ("--from", arguments.sources), ("--scale-to", arguments.scale_to), ("--decimals", arguments.decimals),
+            ("--flip", arguments.flip), ("--terms", arguments.terms)):
+        if given:
+            raise InputError(f"{option}: {path} is a network, which is written with --format c alone; leave it out")
+    output = arguments.output
+    if output is not None:
+        require_writable(Path(output), EXPORT, (str(path), str(weights_path(path))))
+    network = read_network(path, lambda game, encoding: encoding_named(game, encoding).size)
+    text = c_text(network, encoding_named(network.game, network.encoding), str(arguments.params))
+    if output is not None:
+        replace_file(Path(output), text)
+    if not arguments.json:
+        if output is None:
+            sys.stdout.write(text)
+        else:
+            print(f"wrote {one_line(output)}: {network.network.size:,} weights for c")
+    return {"file": str(path), "format": "c", "output": output, "numbers": network.network.size,
+            **({"text": text} if output is None else {})}
 
 
 def _as_text(arguments: argparse.Namespace, path: str, r: Rounded) -> dict:

@@ -66,11 +66,12 @@ def add_value_options(parser: argparse.ArgumentParser, scores_alone: bool = Fals
     group.add_argument("--nodes", type=at_least_one, metavar="N", help="nodes per search of the teacher (default: 5000)")
 
 
-def add_workers(parser: argparse.ArgumentParser) -> None:
-    """Add --workers."""
+def add_workers(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
+    """Add --workers; return its group."""
     group = parser.add_argument_group("machine")
     group.add_argument("--workers", type=at_least_one, default=available_cpus(), metavar="N",
                        help="threads (default: one per CPU)")
+    return group
 
 
 def run(arguments: argparse.Namespace) -> dict:

@@ -66,9 +66,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--with-b", metavar="FILE", help="the same for the engine B")
     group = parser.add_argument_group("sequential test")
     group.add_argument("--sprt", type=float, nargs=2, metavar=("ELO0", "ELO1"),
-                       help="play until the SPRT accepts one of two differences in Elo")
-    group.add_argument("--model", choices=("normalized", "logistic"), default="normalized",
-                       help="Elo model of --sprt (default: normalized)")
+                       help="play until the SPRT accepts one of two differences in Elo; in points a game where games win "
+                            "several points")
+    group.add_argument("--model", choices=("normalized", "logistic"),
+                       help="Elo model of --sprt (default: normalized); games that win several points have another")
     group.add_argument("--alpha", type=float, default=0.05, metavar="P",
                        help="probability of accepting ELO1 if ELO0 is true (default: 0.05)")
     group.add_argument("--beta", type=float, default=0.05, metavar="P",
@@ -129,10 +130,12 @@ def run(arguments: argparse.Namespace) -> dict:
 def _settings(arguments: argparse.Namespace):
     from games.streams import InputError
     from tuner.io.files import require_other
+    from tuner.match.defaults import require_suitable, usual_of
+    from tuner.match.entrants import understood
     from tuner.match.match import with_files
     from tuner.match.option_file import options_of_file
-    from tuner.match.settings import DEFAULT_DEPTH, DEFAULT_GAMES, DEFAULT_RANDOM_PLIES, settings_of
-    from tuner.match.setup import test_of
+    from tuner.match.settings import DEFAULT_GAMES, settings_of
+    from tuner.match.setup import game_of_match, test_of
 
     games = arguments.games
     if games is None and arguments.sprt is None:
@@ -141,11 +144,13 @@ def _settings(arguments: argparse.Namespace):
         raise InputError(f"--games {games}: expected an even number, because games are played in pairs")
     if arguments.openings is not None and arguments.random_plies is not None:
         raise InputError("--random-plies and --openings: both choose openings; leave one out")
+    game = game_of_match(understood(arguments.a), understood(arguments.b))
+    defaults = usual_of(game)
     usual = {"depth": arguments.depth, "nodes": arguments.nodes, "movetime": arguments.movetime}
     if arguments.tc is not None:
         usual |= {"base": arguments.tc[0], "increment": arguments.tc[1]}
     elif not any(usual.values()):
-        usual["depth"] = DEFAULT_DEPTH
+        usual["depth"] = defaults.depth
     controls = []
     for side in "ab":
         own = {name: getattr(arguments, f"{name}_{side}") for name in ("depth", "nodes")}
@@ -155,7 +160,7 @@ def _settings(arguments: argparse.Namespace):
     ladder = arguments.plies > 0 and any(player.rpartition("/")[2] == "random" for player in (arguments.a, arguments.b))
     random_plies = arguments.random_plies
     if random_plies is None:
-        random_plies = 0 if ladder else DEFAULT_RANDOM_PLIES
+        random_plies = 0 if ladder else defaults.random_plies
     options = []
     for side, player in zip("ab", (arguments.a, arguments.b), strict=True):
         path = getattr(arguments, f"with_{side}")
@@ -164,11 +169,13 @@ def _settings(arguments: argparse.Namespace):
         of_file = options_of_file(player, Path(path), "--with" if side == "a" else "--with-b") if path is not None else ()
         options.append((*of_file, *getattr(arguments, f"option_{side}")))
     settings = settings_of(
-        arguments.a, arguments.b, games=games, sprt=tuple(arguments.sprt) if arguments.sprt else None, model=arguments.model,
-        alpha=arguments.alpha, beta=arguments.beta, controls=tuple(controls), openings=arguments.openings, order=arguments.order,
+        arguments.a, arguments.b, games=games, sprt=tuple(arguments.sprt) if arguments.sprt else None,
+        model=arguments.model or defaults.model, alpha=arguments.alpha, beta=arguments.beta, controls=tuple(controls),
+        openings=arguments.openings, order=arguments.order,
         random_plies=random_plies, seed=arguments.seed, plies=arguments.plies,
         resign=tuple(arguments.resign) if arguments.resign else None, draw=tuple(arguments.draw) if arguments.draw else None,
         hash=arguments.hash, option_a=options[0], option_b=options[1],
         terms=tuple(os.path.abspath(path) for path in arguments.terms))
-    test_of(settings)
+    require_suitable(settings, game)
+    test_of(settings, game)
     return with_files(settings)

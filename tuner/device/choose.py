@@ -7,7 +7,9 @@ import importlib
 from collections.abc import Callable
 from functools import cache
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from games.streams import InputError
 from tuner.device.base import Device
@@ -29,6 +31,16 @@ def device_named(name: str, workers: int) -> Device:
             return first_gpu()
         return Cpu(workers)
     return DEVICES[name](workers)
+
+
+def arrays_named(name: str) -> Any:
+    """Return the module of arrays for a device of this name, NumPy or CuPy; "auto" is CuPy if a GPU is available. InputError if
+    the device is not available."""
+    if name == "auto":
+        with contextlib.suppress(NoGpu):
+            return first_gpu().arrays
+        return np
+    return required_gpu().arrays if name == "gpu" else np
 
 
 def why_no_gpu() -> str | None:

@@ -10,7 +10,7 @@ import numpy as np
 from evalterms.compose import Composition, compose
 from evalterms.emit import UNIT, pack
 from games.record import Game
-from games.search.searcher import Searcher
+from games.search.searcher import SMALL_ADVANTAGE, Searcher
 from games.streams import InputError
 from tuner.datasets.rows import Rows
 from tuner.device.base import Device
@@ -23,7 +23,6 @@ from tuner.parameters.parameters import DEFAULT_GAME as DEFAULT_GAME
 from tuner.parameters.parameters import Parameters
 
 AT_ONCE = 1 << 14  # positions of a task
-SMALL_ADVANTAGE = 0.2  # in v = tanh(scale * centipawns): about 78 centipawns
 
 
 @dataclass(frozen=True)

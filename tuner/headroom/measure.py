@@ -65,11 +65,11 @@ def described(sample: Sample, start: str, found: Predictions) -> dict:
         "held_out_positions": int(held.sum()),
         "held_out_games": len(np.unique(sample.game[held])), "columns": sample.data.columns, "seed": sample.options.seed,
         "entropy": round(float(mass @ own / mass.sum()), DIGITS),
-        "models": [{"model": name, **plain(total.interval(partial(_mean, name)))} for name in losses],
+        "models": [{"model": name, **plain(total.interval(partial(mean, name)))} for name in losses],
         "scales": {name: round(scale, 8) for name, scale in found.scales.items()}, "gains": _gains(total, list(losses))}
     if len(stages := sample.data.manifest["stages"]) > 1:
         whole["first_stage"] = stages[0]
-        whole["phases"] = _phases(sample.share[held], cluster, losses, mass)
+        whole["phases"] = phases(sample.share[held], cluster, losses, mass)
     if "trees" in losses:
         whole |= {"columns_of_trees": found.seen, "trees": found.trees, "counts": found.counts,
                   "disagreements": disagreements(sample, found)}
@@ -118,20 +118,22 @@ def predicted(sample: Sample, held_out: float, display: Display) -> Predictions:
 
 def _gains(total: Sums, models: list[str]) -> list[dict]:
     """Return what each model gains on the one before, and its share of the loss before."""
-    return [{"model": name, "on": before, **plain(total.interval(partial(_gain, before, name, "mass"))),
-             "share": plain(total.interval(partial(_gain, before, name, before)))}
+    return [{"model": name, "on": before, **plain(total.interval(partial(gain, before, name, "mass"))),
+             "share": plain(total.interval(partial(gain, before, name, before)))}
             for before, name in zip(models, models[1:], strict=False)]
 
 
-def _gain(before: str, after: str, unit: str, sums: dict) -> np.ndarray:
+def gain(before: str, after: str, unit: str, sums: dict) -> np.ndarray:
+    """Return how much less one model has than the one before, in units of another sum."""
     return (sums[before] - sums[after]) / sums[unit]
 
 
-def _mean(name: str, sums: dict) -> np.ndarray:
+def mean(name: str, sums: dict) -> np.ndarray:
+    """Return the mean of a sum."""
     return sums[name] / sums["mass"]
 
 
-def _phases(share: np.ndarray, cluster: np.ndarray, losses: dict[str, np.ndarray], mass: np.ndarray) -> list[dict]:
+def phases(share: np.ndarray, cluster: np.ndarray, losses: dict[str, np.ndarray], mass: np.ndarray) -> list[dict]:
     """Return losses and gains by quarters of the share (n,) of the first stage."""
     quarter = np.minimum((QUARTERS * share).astype(int), QUARTERS - 1)
     lines = []

@@ -11,6 +11,7 @@ import numpy as np
 from scipy.sparse import hstack
 
 from games.record import Game, PositionBatch, ReadOptions, ReadReport
+from games.streams import InputError
 from tuner.datasets.dataset import Dataset
 from tuner.datasets.format import is_dataset
 from tuner.datasets.ranges import whole_games
@@ -91,6 +92,13 @@ class Sample:
             found = hstack([found, self.data.sums()], "csr")
         return Counts(found[self.place], source, np.arange(len(source)) >= self.data.columns)
 
+    @property
+    def positions(self) -> np.ndarray:
+        """The positions (n, words). InputError if the sources were counts alone."""
+        if self.read.positions is None:
+            raise InputError("the sources hold counts of one evaluation, not positions; name the games")
+        return np.asarray(self.read.positions[self.place])
+
     def texts(self, some: np.ndarray) -> list[str]:
         """Return the texts of some of its positions (indices), "" where they are not known."""
         if self.read.positions is None or self.begun.game is None:
@@ -98,14 +106,15 @@ class Sample:
         return self.begun.game.texts(np.asarray(self.read.positions[self.place[some]]))
 
 
-def sampled(params: str, sources: Sequence[str], options: TuneOptions, most: int, folder: Path, display: Display) -> Sample:
-    """Read at most about `most` positions of random games, with values; files go to `folder`."""
+def sampled(params: str, sources: Sequence[str], options: TuneOptions, most: int, folder: Path, display: Display,
+            per_game: int = PER_GAME) -> Sample:
+    """Read at most about `most` positions of random games with values, by default `per_game` of each; files go to `folder`."""
     display.begin("starting")
     begun = started(params, sources, options)
     engine, game, parameters = begun
     games_alone = engine is not None and not any(source != "-" and is_dataset(source) for source in sources)
     if games_alone and options.per_game is None and not options.reading.per_game:
-        options = replace(options, per_game=PER_GAME, reading=replace(options.reading, per_game=PER_GAME))
+        options = replace(options, per_game=per_game, reading=replace(options.reading, per_game=per_game))
     options = resolved(replace(options, device="cpu"), game, parameters, sources, engine is None)
     display.begin("reading")
     if engine is None:

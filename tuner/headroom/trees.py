@@ -121,7 +121,7 @@ def boosted(inputs: Inputs, q: np.ndarray, mass: np.ndarray, cluster: np.ndarray
     """Fit f to values q (n,) of positions that count `mass` (n,) times; `cluster` (n,) identifies their openings."""
     from threadpoolctl import threadpool_limits
 
-    aside = _some(cluster, seed)
+    aside = set_aside(cluster, seed)
     columns = _frequent(inputs.counts.of[~aside])
     shown = Boosted(columns, inputs.counts.source[columns], inputs.counts.even[columns], [])
     features = shown.features(inputs.only(~aside))
@@ -153,7 +153,7 @@ def _regressor(trees: int, seed: int) -> Any:
                                          l2_regularization=1.0, early_stopping=False, random_state=seed)
 
 
-def _some(cluster: np.ndarray, seed: int) -> np.ndarray:
+def set_aside(cluster: np.ndarray, seed: int) -> np.ndarray:
     """Return which positions (n,) bool are of the openings that are set aside."""
     names = np.unique(cluster)
     chosen = np.random.default_rng([seed, len(names)]).permutation(len(names))[:max(1, len(names) // ASIDE)]

@@ -130,10 +130,18 @@ def _is_export(content: Content) -> bool:
     return b"exported by evaltune" in content[:4096] or SPSA_LINE.match(content) is not None
 
 
+def _is_network(content: Content) -> bool:
+    return all(re.search(rb"^" + key, content, re.MULTILINE) for key in (b"game: ", b"encoding: ", b"layers: ", b"origin: "))
+
+
+def _is_weights(content: Content) -> bool:
+    return content[:4] == b"PK\x03\x04" and content[30:42] == b"weights0.npy"
+
+
 LEARNED, GAMES, PAGE, EXPORT = "a learned parameter file", "games of `tuner match`", "a page of `tuner report`", "an export"
-ROWS = "rows of ours"
+ROWS, NETWORK, WEIGHTS = "rows of ours", "a network", "the weights of a network"
 MADE_HERE: dict[str, Callable[[Content], bool]] = {LEARNED: _is_learned, GAMES: _is_games, PAGE: _is_page, EXPORT: _is_export,
-                                                   ROWS: _is_rows}
+                                                   ROWS: _is_rows, NETWORK: _is_network, WEIGHTS: _is_weights}
 
 
 def require_writable(output: Path, kind: str, reads: Iterable[str | None], run: Path | None = None) -> None:

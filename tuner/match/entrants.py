@@ -9,23 +9,26 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from games.contest import Control, Player
-from games.record import Game, available, games_of
+from games.record import Game, available, game_with_player, games_of
 from games.streams import InputError
 from tuner.engine.engine import Engine
 from tuner.engine.loading import parameter_path
 from tuner.engine.spec import EvaluationSpec, engine_of, evaluation_spec
 from tuner.io.files import BUNDLED
 from tuner.match.players import RandomPlayer, SearchPlayer
+from tuner.networks.evaluation import evaluation_of
+from tuner.networks.files import NetworkFile, holds_network
 from tuner.parameters.heading import game_of
 from tuner.parameters.parameters import DEFAULT_GAME, Parameters
 
-RANDOM, PARAMETERS = "random", "parameters"
+RANDOM, PARAMETERS, NETWORK, OWN = "random", "parameters", "network", "own"
 MEGABYTES = 16  # of the transposition table
 
 
 @dataclass(frozen=True)
 class Named:
-    """A player as the user named it: `kind` is parameters, random, or the protocol of an engine.
+    """A player as the user named it: `kind` is parameters, network, random, own for a player of the game's own
+    (`games.contest.Contest.players`), or the protocol of an engine.
 
     `what` is the file or the command; `game` is None for an engine whose protocol may be that of several games.
     """
@@ -38,13 +41,14 @@ class Named:
 
 @dataclass(frozen=True)
 class PlayerSpec:
-    """A player as plain data, for any process. `kind` is that of `Named`: `evaluation` is for parameters; `command` and `options`
-    are for engines. `megabytes` of the transposition table; None: an engine's own."""
+    """A player as plain data, for any process. `kind` is that of `Named`: `evaluation` is for parameters, `network` for a
+    network; `command` and `options` are for engines. `megabytes` of the transposition table; None: an engine's own."""
 
     name: str
     control: Control
     kind: str = RANDOM
     evaluation: EvaluationSpec | None = None
+    network: NetworkFile | None = None
     command: str = ""
     options: tuple[tuple[str, str], ...] = ()
     megabytes: int | None = None
@@ -54,17 +58,21 @@ def make_player(spec: PlayerSpec, game: Game) -> Player:
     """Return a player for one thread. InputError for an engine that does not start."""
     if spec.kind == RANDOM:
         return RandomPlayer(game)
+    if spec.kind == OWN:
+        return game.matches.players[spec.command]()
     if spec.evaluation is not None:
         searcher = engine_of(spec.evaluation.engine).searcher(spec.evaluation.parameters, True, spec.megabytes or MEGABYTES)
         return SearchPlayer(game, searcher, spec.control)
+    if spec.network is not None:
+        return SearchPlayer(game, evaluation_of(spec.network).searcher(True, spec.megabytes or MEGABYTES), spec.control)
     make = game.matches.external
     assert make is not None, "required where the spec was made"
     return make(spec.kind, spec.command, dict(spec.options), spec.control, spec.megabytes)
 
 
 def understood(text: str) -> Named:
-    """Interpret a parameter file or bundled name, `random`, an engine as PROTOCOL:COMMAND, such as `uci:stockfish`, or one on the
-    PATH, which speaks UCI."""
+    """Interpret a parameter file or bundled name, a network, `random`, an engine as PROTOCOL:COMMAND, such as `uci:stockfish`, or
+    one on the PATH, which speaks UCI."""
     prefix, _, last = text.rpartition("/")
     if last == RANDOM and (not prefix or prefix in available()) and not os.path.exists(text):
         return Named(RANDOM, RANDOM, RANDOM, prefix or None)
@@ -76,11 +84,18 @@ def understood(text: str) -> Named:
         try:
             path = parameter_path(text)
         except InputError as problem:
+            if game := game_with_player(*([last, prefix] if prefix else [text])):
+                return Named(OWN, last, last, game)
             if not _on_path(text):
                 raise InputError(f'{problem}; or random, an engine on the PATH, or "uci:COMMAND"') from None
         else:
-            return Named(PARAMETERS, str(path), path.stem, game_of(path))
+            return named_file(path, path.stem)
     return Named("uci", text, _name_of(text))
+
+
+def named_file(path: Path, name: str) -> Named:
+    """Return the player of a parameter file or of a network."""
+    return Named(NETWORK if holds_network(path) else PARAMETERS, str(path), name, game_of(path))
 
 
 def _on_path(text: str) -> bool:
@@ -117,9 +132,19 @@ def names_of(a: Named, b: Named) -> tuple[str, str]:
 
 def search_player(name: str, engine: Engine, parameters: Parameters, control: Control, megabytes: int | None) -> PlayerSpec:
     """A player by our search with these parameters."""
+    _require_limits(control)
+    return PlayerSpec(name, control, PARAMETERS, evaluation_spec(engine, parameters), megabytes=megabytes)
+
+
+def network_player(name: str, network: NetworkFile, control: Control, megabytes: int | None) -> PlayerSpec:
+    """A player by our search with a network."""
+    _require_limits(control)
+    return PlayerSpec(name, control, NETWORK, network=network, megabytes=megabytes)
+
+
+def _require_limits(control: Control) -> None:
     if control.depth is None and control.nodes is None and control.movetime is None and control.base is None:
         raise ValueError("a player without limits")
-    return PlayerSpec(name, control, PARAMETERS, evaluation_spec(engine, parameters), megabytes=megabytes)
 
 
 def external_player(named: Named, name: str, game: Game, options: dict[str, str], control: Control,

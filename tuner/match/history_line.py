@@ -16,6 +16,10 @@ def _whole(value: object) -> bool:
     return type(value) is int and 0 <= value < 1 << 53
 
 
+def _finite(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < 1e9
+
+
 def _two(rule: Callable[[object], bool]) -> Callable[[object], bool]:
     return lambda value: isinstance(value, list) and len(value) == 2 and all(rule(v) for v in value)
 
@@ -28,6 +32,7 @@ FIELDS: dict[str, tuple[Callable[[object], bool], str]] = {
     "leg": (_whole, "a whole number"), "pair": (_whole, "a whole number"),
     "plies": (_two(_whole), "two whole numbers"), "ends": (_two(_text), "two texts"), "reasons": (_two(_text), "two texts"),
     "forfeits": (_two(lambda v: v is None or isinstance(v, str) and v[:2] in ("a ", "b ")), "two of null, 'a ...' and 'b ...'"),
+    "luck": (_two(_finite), "two numbers"),
     "opening": (_two(_whole), "two whole numbers"), "at": (_whole, "a place in the file of games"),
     "bytes": (_two(_whole), "the sizes of two games"), CHECK: (_whole, "a checksum")}
 OUTCOMES = "outcomes"

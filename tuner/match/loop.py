@@ -11,6 +11,7 @@ import numpy as np
 from games.contest import PLIES, RESIGN_RULE, RULES, TIME, Choice, Control, Forfeit, PlayedGame, Player
 from games.record import Dice, Game
 from tuner.match.adjudicate import NONE, Adjudication
+from tuner.match.luck import Luck
 
 ROOM = 256  # positions of a game, at first
 
@@ -30,8 +31,9 @@ class Rules:
 class Table:
     """One thread's games, in a buffer that is reused."""
 
-    def __init__(self, game: Game, rules: Rules, stopped: Callable[[], bool]) -> None:
-        self._game, self._rules, self._stopped = game, rules, stopped
+    def __init__(self, game: Game, rules: Rules, stopped: Callable[[], bool], luck: Luck | None = None) -> None:
+        """`luck` measures that of games with dice; None: it is not measured."""
+        self._game, self._rules, self._stopped, self._luck = game, rules, stopped, luck
         self._room = np.zeros((ROOM, game.words), np.uint64)
 
     def play(self, start: np.ndarray, opening: Sequence[int], players: Sequence[Player], controls: Sequence[Control],
@@ -47,14 +49,16 @@ class Table:
         choices: list[Choice] = []
         seconds: list[float] = []
         left = [control.base for control in controls]
-        self._room[0] = game.rolled(start, dice)
+        self._given = 0.0  # by the dice
+        self._place(0, start, dice)
         for move in opening:
             self._add(moves, move, dice)
 
         def ended(end: str, outcome: float = 0, loser: int | None = None, detail: str = "") -> PlayedGame:
             if loser is not None:
                 outcome = game.forfeited(loser)
-            return PlayedGame(self._room[:len(moves) + 1], moves, len(opening), choices, seconds, outcome, end, loser, detail)
+            return PlayedGame(self._room[:len(moves) + 1], moves, len(opening), choices, seconds, outcome, end, loser, detail,
+                              None if self._luck is None else self._given)
 
         if self._stopped():
             raise Abandoned
@@ -100,5 +104,11 @@ class Table:
         n = len(moves)
         if n + 1 == len(self._room):
             self._room = np.concatenate([self._room, np.zeros_like(self._room)])
-        self._room[n + 1] = self._game.after(self._room[n], move, dice)
+        self._place(n + 1, self._game.play(self._room[n], move), dice)
         moves.append(move)
+
+    def _place(self, i: int, words: np.ndarray, dice: Dice | None) -> None:
+        """Roll the dice of a position, and make it number i of the line."""
+        self._room[i] = rolled = self._game.rolled(words, dice)
+        if self._luck is not None and rolled is not words:
+            self._given += self._luck.of(words, rolled)

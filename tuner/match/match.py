@@ -12,18 +12,20 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from games.streams import InputError
+from tuner.engine.loading import parameter_path
 from tuner.io.files import GAMES, replace_file, require_writable
 from tuner.io.interrupt import interrupts
 from tuner.io.progress import Display
 from tuner.io.run_folder import begin_folder, read_config, require_fresh, write_config
-from tuner.match.entrants import PARAMETERS, understood
+from tuner.match.entrants import NETWORK, PARAMETERS, understood
 from tuner.match.journal import Journal
 from tuner.match.openings import Book, Generator, Start
 from tuner.match.report import Outcome, first_forfeit_text, outcome_of, progress_text
 from tuner.match.schedule import MatchSpec, Pair, match_job, pair_tasks
 from tuner.match.settings import SECTION, Settings, changed_files, hash_of
-from tuner.match.setup import COPIES, Contestants, contestants_of, openings_of, rules_of, test_of
+from tuner.match.setup import COPIES, JUDGE, LUCK_COPY, Contestants, contestants_of, openings_of, rules_of, test_of
 from tuner.match.tally import Tally
+from tuner.networks.files import weights_path
 from tuner.parallel import Executor, Running, run
 
 
@@ -52,6 +54,8 @@ def new_match(settings: Settings, folder: Path | None, ways: Ways, command: str,
             if folder is not None:
                 begin_folder(place, SECTION)
                 place_copies(place, settings)
+                if contestants.luck is not None:
+                    replace_file(place / LUCK_COPY, parameter_path(JUDGE, contestants.game.name).read_bytes())
                 write_config(place, SECTION, settings, command)
             return _play(settings, contestants, openings, playing, place, folder is not None, ways, display)
 
@@ -95,7 +99,7 @@ def _keeps_text(contestants: Contestants, kept: bool, ways: Ways) -> bool:
 
 def _spec(settings: Settings, contestants: Contestants, text: bool) -> MatchSpec:
     return MatchSpec(contestants.game.name, rules_of(settings), tuple(contestants.legs), settings.seed, text,
-                     time.strftime("%Y.%m.%d"))
+                     time.strftime("%Y.%m.%d"), contestants.luck)
 
 
 def with_files(settings: Settings) -> Settings:
@@ -108,8 +112,10 @@ def place_copies(folder: Path, settings: Settings) -> None:
     """Copies of the players' parameter files."""
     for text, copy in zip((settings.a, settings.b), COPIES, strict=True):
         named = understood(text)
-        if named.kind == PARAMETERS:
+        if named.kind in (PARAMETERS, NETWORK):
             replace_file(folder / copy, Path(named.what).read_bytes())
+        if named.kind == NETWORK:
+            replace_file(weights_path(folder / copy), weights_path(Path(named.what)).read_bytes())
 
 
 def tasks_of(legs: int, pairs: int | None, done: Collection[tuple[int, int]],
@@ -126,7 +132,7 @@ def tasks_of(legs: int, pairs: int | None, done: Collection[tuple[int, int]],
 def _play(settings: Settings, contestants: Contestants, openings: Book | Generator | Start, playing: Running, folder: Path,
           kept: bool, ways: Ways, display: Display) -> Outcome:
     """Play what is left to play; every pair counts from its line in the journal, those of earlier runs alike."""
-    game, legs, test = contestants.game, contestants.legs, test_of(settings)
+    game, legs, test = contestants.game, contestants.legs, test_of(settings, contestants.game)
     pairs = None if settings.games is None else settings.games // 2
     journal = Journal(folder, f"games{game.suffixes[0]}", display.note, len(legs), pairs, game.points)
     tallies = [Tally(test if leg == 0 else None, game.points) for leg in range(len(legs))]
@@ -166,7 +172,7 @@ def _play(settings: Settings, contestants: Contestants, openings: Book | Generat
                 for pair in () if decided() else run(playing, tasks, interrupted):
                     count(journal.append(pair.line(), pair.texts))
                     report_forfeits(pair)
-                    display.playing(progress_text(tallies[0], test), len(done))
+                    display.playing(progress_text(tallies[0], test, game), len(done))
                     if decided():
                         break
             finally:

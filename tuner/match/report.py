@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from games.contest import STALL
+from games.record import Game
 from tuner.match.entrants import RANDOM, PlayerSpec
 from tuner.match.ladder import ladder_lines, row_of
+from tuner.match.points_text import points_block, points_dict, signed
 from tuner.match.result_text import result_block, result_dict
 from tuner.match.settings import Settings
-from tuner.match.setup import Contestants
+from tuner.match.setup import JUDGE, Contestants
 from tuner.match.tally import Tally
 from tuner.statistics.sprt import Sprt
 
@@ -25,10 +27,14 @@ class Outcome:
     interrupted: bool
 
 
-def progress_text(tally: Tally, test: Sprt | None) -> str:
+def progress_text(tally: Tally, test: Sprt | None, game: Game) -> str:
     """The score so far, in one line."""
     results = tally.results
-    text = f"{results.games:,} games  +{results.wins} -{results.losses} ={results.draws}"
+    if game.points > 1:
+        mean = sum(points * count for points, count in tally.games.items()) / max(results.games, 1)
+        text = f"{results.games:,} games  {signed(mean)} points a game"
+    else:
+        text = f"{results.games:,} games  +{results.wins} -{results.losses} ={results.draws}"
     if test is not None:
         lower, upper = test.bounds
         text += f"  LLR {tally.llr:.2f} ({lower:.2f}, {upper:.2f})"
@@ -49,12 +55,12 @@ def outcome_of(settings: Settings, contestants: Contestants, tallies: list[Tally
                pgn: Path | None, interrupted: bool) -> Outcome:
     """The result for people and as plain data."""
     tally, names = tallies[0], settings.names
-    results = tally.results
-    lines = result_block(results, names, test).splitlines()
+    game = contestants.game
+    lines, plain = result_of(tally, names, test, game)
     conditions = " : ".join(dict.fromkeys(settings.control(i).text for i in range(2)))
-    lines[0] = f"{lines[0][:-1]} ({conditions}, {openings_text(settings)}):"
-    plain = result_dict(results, names, test) | {
-        "control": [settings.control(0).text, settings.control(1).text], "openings": openings_text(settings),
+    lines[0] = f"{lines[0][:-1]} ({conditions}, {openings_text(settings, game)}):"
+    plain |= {
+        "control": [settings.control(0).text, settings.control(1).text], "openings": openings_text(settings, game),
         "seed": settings.seed, "plies": tally.plies, "ends": dict(sorted(tally.ends.items())),
         "forfeits": dict(sorted(tally.forfeits.items())), "interrupted": interrupted,
         "run": str(folder) if folder else None, "pgn": str(pgn) if pgn else None}
@@ -73,7 +79,18 @@ def outcome_of(settings: Settings, contestants: Contestants, tallies: list[Tally
     return Outcome(lines, plain, interrupted)
 
 
-def openings_text(settings: Settings) -> str:
+def result_of(tally: Tally, names: tuple[str, str], test: Sprt | None, game: Game) -> tuple[list[str], dict]:
+    """Return the result as lines and as plain data: in Elo, or in points a game if games win several."""
+    if game.points > 1:
+        judge = JUDGE if game.roll is not None else None
+        return (points_block(tally.point_results, names, test, judge).splitlines(),
+                points_dict(tally.point_results, names, test, judge))
+    return result_block(tally.results, names, test).splitlines(), result_dict(tally.results, names, test)
+
+
+def openings_text(settings: Settings, game: Game) -> str:
+    if game.roll is not None:
+        return "the same dice in both games of a pair"
     if settings.openings is not None:
         return Path(settings.openings).name
     if settings.random_plies == 0:

@@ -8,12 +8,15 @@ from typing import NamedTuple, TypeVar
 
 from games.contest import FAULTS, Control, PlayedGame, Player
 from games.record import Dice, Game, find
+from tuner.engine.spec import EvaluationSpec
 from tuner.match.entrants import PlayerSpec, make_player
 from tuner.match.loop import Abandoned, Rules, Table
+from tuner.match.luck import luck_by
 from tuner.match.openings import Opening
 from tuner.parallel import Job
 
 Item = TypeVar("Item")
+LUCK_DIGITS = 9  # after the point
 
 
 @dataclass(frozen=True)
@@ -27,6 +30,7 @@ class MatchSpec:
     seed: int
     text: bool
     date: str
+    luck: EvaluationSpec | None = None  # measures the luck of games with dice
 
 
 class PairTask(NamedTuple):
@@ -50,6 +54,7 @@ class Pair:
     forfeits: tuple[str | None, str | None]  # "b crash": who lost by a fault, and which
     opening: Opening
     texts: list[str]
+    luck: tuple[float, float] | None = None  # points that the dice gave the first named player
 
     def line(self) -> dict:
         """For the journal."""
@@ -57,6 +62,8 @@ class Pair:
                 "reasons": self.reasons}
         if any(self.forfeits):
             line["forfeits"] = self.forfeits
+        if self.luck is not None:
+            line["luck"] = self.luck
         return line if self.opening.place is None else line | {"opening": self.opening.place}
 
 
@@ -65,7 +72,7 @@ class MatchPlayers:
 
     def __init__(self, spec: MatchSpec, stopped: Callable[[], bool]) -> None:
         self.spec, self.game = spec, find(spec.game)
-        self.table = Table(self.game, spec.rules, stopped)
+        self.table = Table(self.game, spec.rules, stopped, luck_by(self.game, spec.luck) if spec.luck else None)
         self._players: dict[tuple[int, int], Player] = {}
 
     def player(self, leg: int, side: int) -> Player:
@@ -120,6 +127,7 @@ def _played(state: MatchPlayers, leg: int, number: int, opening: Opening) -> Pai
     reasons: list[str] = []
     forfeits: list[str | None] = []
     texts: list[str] = []
+    luck: list[float] = []
     dice = Dice(spec.seed, number)  # of both games: each side has in one what the other has in the other
     for turn in (0, 1):
         order = (turn, 1 - turn)  # who has the first move: a, then b
@@ -133,6 +141,8 @@ def _played(state: MatchPlayers, leg: int, number: int, opening: Opening) -> Pai
         assert game.outcome is not None, "every game of a match is finished"
         points = state.game.points_of(game.outcome)
         outcomes.append(-points if turn else points)
+        if game.luck is not None:
+            luck.append(round(-game.luck if turn else game.luck, LUCK_DIGITS))
         ends.append(game.end)
         plies.append(len(game.moves))
         reasons.append(reason_of(state.game, game))
@@ -140,7 +150,8 @@ def _played(state: MatchPlayers, leg: int, number: int, opening: Opening) -> Pai
         forfeits.append(None if at_fault is None else f"{'ab'[order[at_fault]]} {game.end}")
         if spec.text and state.game.matches.text:
             texts.append(state.game.matches.text(game))
-    return Pair(leg, number, _both(outcomes), _both(ends), _both(plies), _both(reasons), _both(forfeits), opening, texts)
+    return Pair(leg, number, _both(outcomes), _both(ends), _both(plies), _both(reasons), _both(forfeits), opening, texts,
+                _both(luck) if luck else None)
 
 
 def _both(items: list[Item]) -> tuple[Item, Item]:

@@ -10,9 +10,13 @@ from games.record import Game, find
 from games.streams import InputError
 from tuner.engine.engine import Engine
 from tuner.engine.loading import load_engine, make_engine, parameter_path
+from tuner.engine.spec import EvaluationSpec, evaluation_spec
 from tuner.io.pairs import named_values
 from tuner.match.adjudicate import adjudication_of
+from tuner.match.defaults import require_suitable
 from tuner.match.entrants import (
+    NETWORK,
+    OWN,
     PARAMETERS,
     RANDOM,
     Named,
@@ -20,7 +24,9 @@ from tuner.match.entrants import (
     bundled,
     external_player,
     game_between,
+    named_file,
     names_of,
+    network_player,
     search_player,
     understood,
 )
@@ -28,10 +34,12 @@ from tuner.match.ladder import BASELINES
 from tuner.match.loop import Rules
 from tuner.match.openings import Book, Generator, Start
 from tuner.match.settings import Settings
-from tuner.parameters.heading import game_of
+from tuner.networks.evaluation import network_evaluation
 from tuner.parameters.reader import read_parameters
 from tuner.statistics.sprt import Sprt
 
+JUDGE = "classic"  # the bundled evaluation that checks openings and measures luck
+LUCK_COPY = "luck.yaml"
 COPIES = ("a.yaml", "b.yaml")  # of parameter files in the folder of a match, so that later edits of the originals have no effect
 OPENING_MEGABYTES = 1
 
@@ -44,6 +52,7 @@ class Contestants:
     legs: list[tuple[PlayerSpec, PlayerSpec]]
     opponent: int  # 0 or 1: the common opponent of a ladder, a or b
     engine: Engine | None
+    luck: EvaluationSpec | None = None  # of games with dice
 
     @property
     def terms(self) -> str | None:
@@ -56,12 +65,11 @@ def contestants_of(settings: Settings, folder: Path | None = None) -> Contestant
     sides = [_of_copy(text, folder / copy) if folder and (folder / copy).exists() else understood(text)
              for text, copy in zip((settings.a, settings.b), COPIES, strict=True)]
     for side, copy in zip(sides, COPIES, strict=True):
-        if folder and side.kind == PARAMETERS and not (folder / copy).exists():
-            raise InputError(f"{folder / copy}: is missing, the parameters of {side.what} when the match began; put them back")
-    name = game_between(*sides)
-    game = find(name)
-    if game.contest is None:
-        raise InputError(f"{name} has no matches")
+        if folder and side.kind in (PARAMETERS, NETWORK) and not (folder / copy).exists():
+            raise InputError(f"{folder / copy}: is missing, the {side.kind} of {side.what} when the match began; put it back")
+    game = game_of_match(*sides)
+    name = game.name
+    require_suitable(settings, game)
     ladder = settings.plies > 0 and RANDOM in (side.kind for side in sides)
     engine = None
     if PARAMETERS in (side.kind for side in sides) or (game.searcher is not None and (ladder or needs_search(settings))):
@@ -72,7 +80,24 @@ def contestants_of(settings: Settings, folder: Path | None = None) -> Contestant
     opponent = 0 if sides[0].kind == RANDOM and sides[1].kind != RANDOM else 1
     if ladder and engine is not None and game.searcher is not None:
         legs += _baselines(engine, sides, players, opponent, settings)
-    return Contestants(game, legs, opponent, engine)
+    luck = None if game.roll is None else _luck(game, folder)
+    return Contestants(game, legs, opponent, engine, luck)
+
+
+def game_of_match(a: Named, b: Named) -> Game:
+    """Return the game of two players; InputError if it has no matches."""
+    game = find(game_between(a, b))
+    if game.contest is None:
+        raise InputError(f"{game.name} has no matches")
+    return game
+
+
+def _luck(game: Game, folder: Path | None) -> EvaluationSpec:
+    """Return the evaluation that measures luck, that of a resumed match from the copy in its folder."""
+    path = folder / LUCK_COPY if folder else parameter_path(JUDGE, game.name)
+    if not path.exists():
+        raise InputError(f"{path}: is missing, the evaluation that measured luck when the match began; put it back")
+    return evaluation_spec(*load_engine(path))
 
 
 def needs_search(settings: Settings) -> bool:
@@ -81,7 +106,7 @@ def needs_search(settings: Settings) -> bool:
 
 
 def _of_copy(text: str, copy: Path) -> Named:
-    return Named(PARAMETERS, str(copy), Path(text).stem, game_of(copy))
+    return named_file(copy, Path(text).stem)
 
 
 def _player(side: Named, name: str, game: Game, engine: Engine | None, settings: Settings, i: int) -> PlayerSpec:
@@ -89,12 +114,20 @@ def _player(side: Named, name: str, game: Game, engine: Engine | None, settings:
     if side.kind == RANDOM:
         _refuse_options(options, "ab"[i], name)
         return PlayerSpec(name, control)
+    if side.kind == OWN:
+        _refuse_options(options, "ab"[i], name)
+        return PlayerSpec(name, control, OWN, command=side.what)
     if side.kind == PARAMETERS:
         _refuse_options(options, "ab"[i], name)
         if game.searcher is None or engine is None:
             raise InputError(f"{game.name} has no search to play {name} with; {game.name}/random can play")
         parameters = read_parameters(Path(side.what), engine.layout, game.name)
         return search_player(name, engine, parameters, control, settings.hash)
+    if side.kind == NETWORK:
+        _refuse_options(options, "ab"[i], name)
+        if game.searcher is None:
+            raise InputError(f"{game.name} has no search to play {name} with; {game.name}/random can play")
+        return network_player(name, network_evaluation(Path(side.what)).file, control, settings.hash)
     return external_player(side, name, game, options, control, settings.hash)
 
 
@@ -133,7 +166,7 @@ def openings_of(settings: Settings, contestants: Contestants, note: Callable[[st
         return Start(game)
     searcher = None
     if game.searcher is not None:
-        judge = load_engine(parameter_path("classic", game.name))
+        judge = load_engine(parameter_path(JUDGE, game.name))
         searcher = judge[0].searcher(judge[1], megabytes=OPENING_MEGABYTES)
     return Generator(game, plies, settings.seed, searcher, note)
 
@@ -142,7 +175,7 @@ def rules_of(settings: Settings) -> Rules:
     return Rules(settings.plies, adjudication_of(settings.resign, settings.draw))
 
 
-def test_of(settings: Settings) -> Sprt | None:
+def test_of(settings: Settings, game: Game) -> Sprt | None:
     if settings.sprt is None:
         return None
-    return Sprt(*settings.sprt, settings.alpha, settings.beta, settings.model)
+    return Sprt(*settings.sprt, settings.alpha, settings.beta, settings.model, game.points)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
+from tuner.match.points_text import PointResults, ordered
 from tuner.statistics.pentanomial import Results
 from tuner.statistics.sprt import Sprt, decide, log_likelihood_ratio
 
@@ -19,6 +20,7 @@ class Tally:
         self._test = test
         self._most, self._pairs = points, [0] * (4 * points + 1)
         self.games: Counter[int] = Counter()  # by points of the first named player
+        self._of_pairs: dict[int, tuple[list[int], list[float] | None]] = {}  # points and luck
         self._waiting: dict[int, dict] = {}
         self._next = 0
         self.forfeits: Counter[str] = Counter()
@@ -45,6 +47,7 @@ class Tally:
     def _count(self, line: dict) -> None:
         self._pairs[sum(line["outcomes"]) + 2 * self._most] += 1
         self.games.update(line["outcomes"])
+        self._of_pairs[line["pair"]] = line["outcomes"], line.get("luck")
         self.ends.update(line["ends"])
         self.plies += sum(line["plies"])
         self.forfeits.update(forfeit for forfeit in line.get("forfeits", ()) if forfeit)
@@ -57,3 +60,8 @@ class Tally:
     def results(self) -> Results:
         won, lost = (sum(count for points, count in self.games.items() if sign * points > 0) for sign in (1, -1))
         return Results(tuple(self._pairs), won, lost, self.games[0])
+
+    @property
+    def point_results(self) -> PointResults:
+        """The results in points."""
+        return PointResults(tuple(self._pairs), self.games, *ordered(self._of_pairs))

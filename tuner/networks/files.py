@@ -4,6 +4,7 @@
     encoding: perspective196
     layers: [40 sigmoid, 1 sigmoid]  # width and activation of each
     points: 1                        # what a value of 1 stands for: 1, wins only; 3, a backgammon
+    scale: 0.0025                    # of networks that searches can use: see `tuner.networks.evaluation`
     origin: 200000 games of self-play
 
 The arrays are `weights0` (inputs, width), `biases0` (width,), `weights1` and so on, float32 or float64.
@@ -26,6 +27,8 @@ from tuner.networks.model import ACTIVATIONS, Layer, Network
 from tuner.parameters.yaml_tree import Node, read_tree
 
 KEYS = ("game", "encoding", "layers", "points", "origin")
+SCALE = "scale"
+LARGEST_SCALE = 1.0  # 1 / centipawns
 LARGEST_WIDTH, MOST_LAYERS = 4096, 8
 HEADER = 1024  # bytes, more than the header of an array takes
 ADVICE = "write the network again"
@@ -33,13 +36,21 @@ ADVICE = "write the network again"
 
 @dataclass(frozen=True)
 class NetworkFile:
-    """A network with the names of its game and encoding, the points that a value of 1 stands for, and where it came from."""
+    """A network with the names of its game and encoding, the points that a value of 1 stands for, and where it came from. With a
+    `scale`, tanh(scale * centipawns) is its value."""
 
     game: str
     encoding: str
     network: Network
     points: int
     origin: str
+    scale: float | None = None
+
+
+def holds_network(path: Path) -> bool:
+    """Return whether a file says that it is one of a network; InputError if it is no YAML."""
+    tree = read_tree(path)
+    return isinstance(tree.value, dict) and {"encoding", "layers"} <= tree.value.keys()
 
 
 def weights_path(path: Path) -> Path:
@@ -53,11 +64,12 @@ def write_network(path: Path, content: NetworkFile) -> None:
     for k, layer in enumerate(content.network.layers):
         arrays[f"weights{k}"], arrays[f"biases{k}"] = layer.weights, layer.biases
         layers.append(f"{len(layer.biases)} {layer.activation}")
+    scale = "" if content.scale is None else f"scale: {content.scale:.8g}  # value = tanh(scale * centipawns)\n"
     stream = io.BytesIO()
     np.savez(stream, **arrays)  # type: ignore[arg-type]  # its other argument is a bool
     replace_file(weights_path(path), stream.getvalue())
     replace_file(path, f"game: {content.game}\nencoding: {content.encoding}\nlayers: [{', '.join(layers)}]\n"
-                       f"points: {content.points}  # what a value of 1 stands for\norigin: {_quoted(content.origin)}\n")
+                       f"points: {content.points}  # what a value of 1 stands for\n{scale}origin: {_quoted(content.origin)}\n")
 
 
 def read_network(path: Path, inputs_of: Callable[[str, str], int]) -> NetworkFile:
@@ -67,8 +79,8 @@ def read_network(path: Path, inputs_of: Callable[[str, str], int]) -> NetworkFil
     if not isinstance(tree.value, dict):
         raise InputError(f"{path}:{tree.line}: expected the keys {', '.join(KEYS)} of a network")
     for key, node in tree.value.items():
-        if key not in KEYS:
-            raise InputError(f"{path}:{node.line}: unknown key {key[:40]!r}; a network has {', '.join(KEYS)}")
+        if key not in (*KEYS, SCALE):
+            raise InputError(f"{path}:{node.line}: unknown key {key[:40]!r}; a network has {', '.join(KEYS)}, perhaps {SCALE}")
     for key in KEYS:
         if key not in tree.value:
             raise InputError(f"{path}: no {key}; a network has {', '.join(KEYS)}")
@@ -82,7 +94,8 @@ def read_network(path: Path, inputs_of: Callable[[str, str], int]) -> NetworkFil
     widths, activations = _layers(path, tree.value["layers"])
     arrays = _arrays(weights_path(path), [inputs, *widths])
     layers = (Layer(weights, biases, activation) for (weights, biases), activation in zip(arrays, activations, strict=True))
-    return NetworkFile(game, encoding, Network(tuple(layers)), int(points), origin)
+    scale = _scale(path, tree.value[SCALE]) if SCALE in tree.value else None
+    return NetworkFile(game, encoding, Network(tuple(layers)), int(points), origin, scale)
 
 
 def _quoted(text: str) -> str:
@@ -94,6 +107,14 @@ def _text(path: Path, key: str, node: Node) -> str:
     if not isinstance(node.value, str):
         raise InputError(f"{path}:{node.line}: {key} is not a single value")
     return node.value
+
+
+def _scale(path: Path, node: Node) -> float:
+    text = _text(path, SCALE, node)
+    found = float(text) if re.fullmatch(r"\d{0,9}\.?\d{1,20}(e-\d{1,2})?", text) else 0.0
+    if not 0 < found <= LARGEST_SCALE:
+        raise InputError(f"{path}:{node.line}: scale is {text[:40]!r}, expected a number above 0 and at most {LARGEST_SCALE:g}")
+    return found
 
 
 def _layers(path: Path, node: Node) -> tuple[list[int], list[str]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -67,7 +68,7 @@ class Network:
         """Return the inputs and the outputs of every layer."""
         found = [inputs]
         for layer in self.layers:
-            found.append(activated(found[-1] @ layer.weights + layer.biases, layer.activation))
+            found.append(activated(product(found[-1], layer.weights) + layer.biases, layer.activation))
         return found
 
     def pull(self, inputs: np.ndarray, errors: np.ndarray) -> np.ndarray:
@@ -76,9 +77,19 @@ class Network:
         outs, parts = self.all_outputs(inputs), []
         for layer, below, out in zip(reversed(self.layers), reversed(outs[:-1]), reversed(outs[1:]), strict=True):
             errors = errors * slope(out, layer.activation)
-            parts += [errors.sum(0), (below.T @ errors).ravel()]
-            errors = errors @ layer.weights.T
+            parts += [errors.sum(0), product(below.T, errors).ravel()]
+            errors = product(errors, layer.weights.T)
         return np.concatenate(parts[::-1])
+
+
+def product(a: Any, b: Any) -> Any:
+    """Return the matrix product a @ b, where a may be sparse. Products with vectors are sums and not calls of BLAS, whose threads
+    would wait for each other longer than they add."""
+    if a.shape[1] == 1:
+        return a * b
+    if b.shape[1] == 1 and isinstance(a, np.ndarray):
+        return (a * b[:, 0]).sum(1)[:, None]
+    return a @ b
 
 
 def activated(sums: np.ndarray, activation: str) -> np.ndarray:

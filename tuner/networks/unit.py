@@ -6,7 +6,7 @@ from games import jit
 
 SOURCES = [
     *jit.modules("games", "bits"),
-    *jit.modules("tuner.networks", "calls forward gradient matches td unit"),
+    *jit.modules("tuner.networks", "calls encode forward gradient matches score td unit"),
 ]
 NETWORKS = jit.Unit("networks", lambda: SOURCES)
 inner = NETWORKS.inner

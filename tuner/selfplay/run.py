@@ -173,7 +173,10 @@ def _without_duplicates(episodes: list[Episode], seen: set[int]) -> tuple[list[E
 
 def key_of(episode: Episode) -> int:
     """Return a hash of a game's first position and moves."""
-    digest = hashlib.blake2b(episode.line[0].tobytes() + np.array(episode.moves, np.uint32).tobytes(), digest_size=8)
+    moves = np.array(episode.moves, np.uint64)
+    if not (moves >> np.uint64(32)).any():
+        moves = moves.astype(np.uint32)
+    digest = hashlib.blake2b(episode.line[0].tobytes() + moves.tobytes(), digest_size=8)
     return int.from_bytes(digest.digest(), "little")
 
 

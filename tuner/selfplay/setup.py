@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from pathlib import Path
 
 from games.contest import Control, Openings
 from games.record import Game
@@ -12,8 +13,9 @@ from games.streams import InputError
 from tuner.engine.engine import Engine
 from tuner.engine.loading import load_engine, quiescence_of
 from tuner.engine.spec import evaluation_spec
-from tuner.match.entrants import PARAMETERS, RANDOM, PlayerSpec, understood
+from tuner.match.entrants import NETWORK, PARAMETERS, RANDOM, PlayerSpec, network_player, understood
 from tuner.match.openings import Book, Generator, Opening
+from tuner.networks.evaluation import network_evaluation
 from tuner.selfplay.given_games import GivenGames
 from tuner.selfplay.learner import Learner
 from tuner.selfplay.play import Plan
@@ -87,6 +89,8 @@ def _opponent(name: str, engine: Engine, settings: Settings, control: Control) -
     if named.kind == PARAMETERS:
         its, parameters = load_engine(named.what, settings.terms, add_missing=True)
         return PlayerSpec(name, control, PARAMETERS, evaluation_spec(its, parameters), megabytes=OPPONENT_MEGABYTES)
+    if named.kind == NETWORK:
+        return network_player(name, network_evaluation(Path(named.what)).file, control, OPPONENT_MEGABYTES)
     if engine.game.contest.external is None or named.kind not in engine.game.contest.protocols:
         raise InputError(f"{name}: not a player of {engine.game.name} to learn from")
     return PlayerSpec(name, control, named.kind, command=named.what)

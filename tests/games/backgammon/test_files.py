@@ -6,26 +6,50 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from games.backgammon import labels, mat, sgf
+from games.backgammon import labels, mat, reading, sgf
 from games.backgammon.board import dice_of, turn_of, with_dice
 from games.backgammon.gamerecord import DROPPED, PLAYED, RESIGNED, GameRecord
 from games.backgammon.ids import from_match_id, position_id
 from games.backgammon.notation import move_text
 from games.backgammon.rules import afterstates, points
-from games.streams import InputError
+from games.record import ReadReport
+from games.streams import InputError, lines, pieces
 from tests.games.backgammon.support import rolls_of_games
 
 DATA = Path(__file__).parent / "data"
 MUTATED = 250  # tests/benchmarks/backgammon.py: 5,000
-FORMATS = {"gnubg.mat": mat.read_games, "gnubg.sgf": sgf.read_games}
 
 
 def quiet(text: str) -> None:
     raise AssertionError(text)
 
 
+def games_of(path: Path, strict: bool, note=quiet) -> list[GameRecord]:
+    """The games of a file without those that have faults, which are noted, or raise InputError."""
+    source = str(path)
+    faults = reading.Faults(source, "game", strict, ReadReport(), note)
+    found = mat.parse(source, lines(source)) if source.endswith("mat") else sgf.parse(source, pieces(source))
+    games = []
+    for place, game, fault in found:
+        if fault is None:
+            games.append(game)
+        else:
+            faults.add(place, fault)
+    return games
+
+
+def labels_of(path: Path, strict: bool, note=quiet) -> list[labels.Labels]:
+    """The labelled positions of a file; bad lines are noted, or raise InputError."""
+    faults = reading.Faults(str(path), "line", strict, ReadReport(), note)
+    parts = list(labels.parse(str(path), lines(path)))
+    for part in parts:
+        for place, fault in part.bad:
+            faults.add(place, fault)
+    return parts
+
+
 def read(name: str) -> list[GameRecord]:
-    return list(FORMATS[name](str(DATA / name), True, quiet))
+    return games_of(DATA / name, True)
 
 
 def test_both_formats_have_the_same_games():
@@ -84,7 +108,7 @@ def random_games(seed: int, number: int) -> list[GameRecord]:
 def test_what_is_written_is_read(tmp_path):
     games = [*read("gnubg.mat"), *random_games(1, 12)]
     (tmp_path / "a.mat").write_text(mat.mat_text(games))
-    again = list(mat.read_games(str(tmp_path / "a.mat"), True, quiet))
+    again = games_of(tmp_path / "a.mat", True)
     for one, other in zip(games, again, strict=True):
         assert (one.line == other.line).all()
         assert (one.cubes, one.points, one.end, one.players, one.score) == (
@@ -95,7 +119,7 @@ def test_a_resigned_game_has_the_points_of_the_file(tmp_path):
     text = (DATA / "gnubg.mat").read_text().split("\n")
     end = next(k for k, line in enumerate(text) if line.startswith(" 10)"))
     (tmp_path / "a.mat").write_text("\n".join(text[:end]) + "\n      Wins 4 points\n")
-    (game,) = mat.read_games(str(tmp_path / "a.mat"), True, quiet)
+    (game,) = games_of(tmp_path / "a.mat", True)
     assert (game.points, game.end) == (4, RESIGNED)
 
 
@@ -113,10 +137,10 @@ def test_faults_of_games_are_named(tmp_path, old, new, message):
     path = tmp_path / "a.mat"
     path.write_text(text.replace(old, new, 1))
     with pytest.raises(InputError) as error:
-        list(mat.read_games(str(path), True, quiet))
+        games_of(path, True)
     assert message in str(error.value)
     notes: list[str] = []
-    assert len(list(mat.read_games(str(path), False, notes.append))) == 1
+    assert len(games_of(path, False, notes.append)) == 1
     assert len(notes) == 1 and notes[0].endswith("; game skipped")
 
 
@@ -132,7 +156,7 @@ def mutations(seed: int, whole: bytes, number: int):
         yield bytes(content)
 
 
-@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("name", ["gnubg.mat", "gnubg.sgf"])
 def test_damaged_files_give_legal_games_or_one_line(tmp_path, name, mutated=MUTATED):
     notes: list[str] = []
     whole = (DATA / name).read_bytes()
@@ -140,7 +164,7 @@ def test_damaged_files_give_legal_games_or_one_line(tmp_path, name, mutated=MUTA
         path = tmp_path / name
         path.write_bytes(content)
         try:
-            for game in FORMATS[name](str(path), False, notes.append):
+            for game in games_of(path, False, notes.append):
                 for before, after in zip(game.rolled, game.afterstates, strict=True):
                     assert (afterstates(before)[0] == after).all(1).any()
         except InputError as problem:
@@ -160,7 +184,7 @@ def some_labels() -> tuple[np.ndarray, np.ndarray]:
 def test_labels_are_read_again(tmp_path):
     positions, chances = some_labels()
     (tmp_path / "a.csv").write_text(labels.labels_text(positions, chances))
-    ((found, again),) = labels.read_labels(str(tmp_path / "a.csv"), True, quiet)
+    ((found, again, _),) = labels_of(tmp_path / "a.csv", True)
     assert [position_id(words) for words in found] == [position_id(words) for words in positions]
     assert all(turn_of(words) == 0 for words in found)
     assert abs(again - chances).max() < 1e-5
@@ -177,11 +201,11 @@ def test_labels_are_read_again(tmp_path):
 def test_faults_of_labels_are_named(tmp_path, line, message):
     (tmp_path / "a.csv").write_text(f"{','.join(labels.HEADER)}\n{line}\n")
     with pytest.raises(InputError) as error:
-        list(labels.read_labels(str(tmp_path / "a.csv"), True, quiet))
+        labels_of(tmp_path / "a.csv", True)
     assert message in str(error.value)
     (tmp_path / "a.csv").write_text("a,b\n")
     with pytest.raises(InputError, match="a.csv:1: the header is 'a,b', expected position_id,win"):
-        list(labels.read_labels(str(tmp_path / "a.csv"), False, quiet))
+        labels_of(tmp_path / "a.csv", False)
 
 
 def test_damaged_labels_are_skipped_in_one_line(tmp_path, mutated=MUTATED):
@@ -190,7 +214,7 @@ def test_damaged_labels_are_skipped_in_one_line(tmp_path, mutated=MUTATED):
     for content in mutations(2, whole, mutated):
         (tmp_path / "a.csv").write_bytes(content)
         try:
-            for _, found in labels.read_labels(str(tmp_path / "a.csv"), False, notes.append):
+            for _, found, _ in labels_of(tmp_path / "a.csv", False, notes.append):
                 assert ((found >= 0) & (found <= 1)).all()
         except InputError as problem:
             notes.append(str(problem))

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from games import process
-from games.record import ReadOptions, ReadReport, find
+from games.record import ReadOptions, ReadReport, available, find
 from games.streams import InputError, pieces
 from tests.games.tictactoe.support import random_games
 from tests.tuner.trace.support import SAMPLES
@@ -195,7 +195,7 @@ def test_an_interrupt_ends_the_engine(build, tmp_path, monkeypatch):
 
 def test_games_that_are_not_read_here_are_refused(build, tmp_path):
     (tmp_path / "my.yaml").write_text(PARAMETERS.replace("chess", "othello"))
-    with pytest.raises(InputError, match="games of othello are not read here, only of chess, tictactoe; let the engine"):
+    with pytest.raises(InputError, match=f"games of othello are not read here, only of {', '.join(available())}; let the engine"):
         build()
 
 

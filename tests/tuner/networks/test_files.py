@@ -7,7 +7,7 @@ import pytest
 
 from games.streams import InputError
 from tests.tuner.networks.support import SHAPES, network
-from tuner.networks.files import NetworkFile, read_network, weights_path, write_network
+from tuner.networks.files import NetworkFile, holds_network, read_network, weights_path, write_network
 
 MUTATED = 300  # tests/benchmarks/backgammon.py: 5,000
 
@@ -18,8 +18,8 @@ def inputs_of(game: str, encoding: str) -> int:
     return 5
 
 
-def write_example(path):
-    write_network(path, NetworkFile("backgammon", "tiny5", network(5, SHAPES[3]), 3, 'he said "so"\n'))
+def write_example(path, scale=None):
+    write_network(path, NetworkFile("backgammon", "tiny5", network(5, SHAPES[3]), 3, 'he said "so"\n', scale))
 
 
 @pytest.fixture
@@ -35,13 +35,24 @@ def test_what_is_written_is_read(file):
     assert (found.network.flat() == network(5, SHAPES[3]).flat()).all()
 
 
+@pytest.mark.parametrize("scale", [None, 0.0025, 1e-5, 1.0])
+def test_scales_are_read(tmp_path, scale):
+    write_example(tmp_path / "net.yaml", scale)
+    assert read_network(tmp_path / "net.yaml", inputs_of).scale == scale
+    assert holds_network(tmp_path / "net.yaml")
+    (tmp_path / "net.yaml").write_text("game: backgammon\nweights: {}\n")
+    assert not holds_network(tmp_path / "net.yaml")
+
+
 @pytest.mark.parametrize("old, new, message", [
     ("tiny5", "huge", "net.yaml:2: unknown encoding 'huge'"),
     ("7 relu", "7 elu", "net.yaml:3: the layer is '7 elu', expected a width up to 4096 and one of linear, relu, tanh, sigmoid"),
     ("7 relu", "8 relu", "net.npz: weights0 is float64 (5, 7), expected float32 (5, 8); write the network again"),
     ("points: 3", "points: 0", "net.yaml:4: points is '0', expected a whole number of at least 1"),
     ("game: backgammon\n", "", "net.yaml: no game; a network has game, encoding, layers, points, origin"),
-    ("game:", "colour: red\ngame:", "net.yaml:1: unknown key 'colour'; a network has game, encoding, layers, points, origin"),
+    ("game:", "colour: red\ngame:",
+     "net.yaml:1: unknown key 'colour'; a network has game, encoding, layers, points, origin, perhaps scale"),
+    ("points: 3", "scale: -1\npoints: 3", "net.yaml:4: scale is '-1', expected a number above 0 and at most 1"),
 ])
 def test_mistakes_are_named(file, old, new, message):
     text = file.read_text()

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from games.record import available
 from games.streams import InputError
 from tuner.engine.loading import load_engine, load_parameters
 from tuner.parameters.align import aligned, union_of
@@ -58,7 +59,7 @@ def test_it_is_written_as_it_was_read(tmp_path):
 
 
 @pytest.mark.parametrize(("old", "new", "where"), [
-    ("terms: rows\n", "", ":1: unknown game 'othello'; available: chess, shogi, tictactoe (terms that another program counts "),
+    ("terms: rows\n", "", f":1: unknown game 'othello'; available: {', '.join(available())} (terms that another program counts"),
     ("phases: 60", "phases: 1.5", ":4: phases is 1.5, expected a whole number from 1 to 65535"),
     ("phases: 60", "phases: 0", ":4: phases is 0, expected a whole number from 1 to 65535"),
     ("late: [0, 2, 3]", "late: [0, 2]", ":17: mobility.moves.late has 2 numbers, the term declares 3"),

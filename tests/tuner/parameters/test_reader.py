@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import yaml
 
+from games.record import available
 from games.streams import InputError
 from tests.tuner.parameters.support import GOOD, changed, read, refused
 from tests.tuner.support import LAYOUT
@@ -233,7 +234,7 @@ def test_the_pure_python_loader_refuses_the_same(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(("text", "said"), [
-    ("game: chss\n", ":1: unknown game 'chss'; available: chess, shogi, tictactoe"),
+    ("game: chss\n", f":1: unknown game 'chss'; available: {', '.join(available())}"),
     ("scale: 1\n", ":1: game is missing, expected for"),
     ("a: 1\ngame: [chess]\n", ":1: game is missing"), ("[]", ":1: game is missing"), ("\n\ngame: ''\n", ":3: unknown game ''")])
 def test_an_unknown_game_is_reported_with_its_line(tmp_path, text, said):

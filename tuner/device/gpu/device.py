@@ -35,6 +35,11 @@ class Gpu:
         self._chunks = Chunks(library)
         self._sums = Sums(library, self._chunks)
 
+    @property
+    def arrays(self) -> Any:
+        """CuPy, for what needs no kernels."""
+        return self._library.arrays
+
     def loss_gradient(self, model: Model, weights: np.ndarray, ranges: np.ndarray) -> tuple[float, np.ndarray]:
         """See `Device`."""
         library, arrays = self._library, self._library.arrays

@@ -1,0 +1,68 @@
+"""Backgammon in matches: players of its own, why a game ended, and games as text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from games.backgammon.gamerecord import PLAYED, RESIGNED, UNFINISHED, GameRecord
+from games.backgammon.mat import mat_text
+from games.backgammon.moves import legal_moves
+from games.backgammon.native import pubeval_move
+from games.backgammon.rules import HIGHEST_POINTS, MOVE_DICE_SHIFT, afterstates
+from games.contest import FAULTS, RULES, Choice, Contest, PlayedGame
+
+SIDES = "X", "O"
+KINDS = {1: "a single game", 2: "a gammon", 3: "a backgammon"}
+
+
+class PubevalPlayer:
+    """Gerald Tesauro's pubeval: the afterstate with its highest score."""
+
+    def begin(self, seed: str) -> None:
+        """Nothing is random."""
+
+    def choose(self, line: np.ndarray, moves: Sequence[int], left: tuple[float, float] | None) -> Choice:
+        words = np.ascontiguousarray(line[-1])
+        after, _ = afterstates(words)
+        return Choice(legal_moves(words)[pubeval_move(words, after)])
+
+    def abort(self) -> None:
+        """A move takes microseconds."""
+
+    def close(self) -> None:
+        """There is nothing to release."""
+
+
+def reason(game: PlayedGame) -> str:
+    """Return the reason for the end of a game as a short sentence."""
+    if game.outcome is None:
+        return f"Unfinished after {len(game.moves)} plies"
+    if game.end == RULES:
+        return f"{SIDES[game.outcome < 0]} wins {KINDS[abs(round(game.outcome * HIGHEST_POINTS))]}"
+    if game.loser is None:
+        return game.end
+    why = f"{SIDES[game.loser]} loses by {game.end}" if game.end in FAULTS else f"{SIDES[game.loser]} {game.end}"
+    return f"{why}: {game.detail}" if game.detail else why
+
+
+def text(game: PlayedGame) -> str:
+    """Return a game as a match of one game in the .mat format."""
+    record = GameRecord(players=(_named(game.players[0]), _named(game.players[1])))
+    for words, move in zip(game.line, game.moves, strict=False):
+        record.rolled.append(np.asarray(words))
+        record.moves.append(move & (1 << MOVE_DICE_SHIFT) - 1)
+    if game.outcome is None:
+        record.end = UNFINISHED
+    else:
+        record.points = round(game.outcome * HIGHEST_POINTS)
+        record.end = PLAYED if game.end == RULES else RESIGNED
+    return mat_text([record]) + "\n"
+
+
+def _named(name: str) -> str:
+    return "".join(c if c.isprintable() and c != ":" else " " for c in name)[:30]
+
+
+CONTEST = Contest(reason=reason, text=text, players={"pubeval": PubevalPlayer})

@@ -1,0 +1,51 @@
+"""The search of backgammon: expectimax over rolls."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba.core import types
+
+from games.backgammon.afterstates import STRIDE
+from games.backgammon.board import DICE_SHIFT, TURN, WORDS, pointer_type
+from games.backgammon.dice import SIDES
+from games.backgammon.native import MOST_AFTERSTATES, SCRATCH, WHOLE_GAMES, write_afterstates
+from games.backgammon.rules import HIGHEST_POINTS, MOVE_DICE_SHIFT, points_won
+from games.backgammon.unit import CORE, inner
+from games.search.expectimax import DiceRules, make_expectimax
+from games.search.expectimax_searcher import ExpectimaxSearcher
+
+DIE = np.uint64(7)
+
+
+@inner(types.int64(pointer_type))
+def points_here(position):
+    return (points_won(position[0], position[1], position[2], position[3])
+            - points_won(position[2], position[3], position[0], position[1]))
+
+
+@inner(types.boolean(pointer_type))
+def second_here(position):
+    return position[4] & TURN != np.uint64(0)
+
+
+@inner(types.int64(pointer_type))
+def way_here(position):
+    dice = position[4] >> np.uint64(DICE_SHIFT)
+    return SIDES * (np.int64(dice & DIE) - 1) + np.int64(dice >> np.uint64(3) & DIE) - 1
+
+
+@inner(types.int64(pointer_type, types.int64, types.int64))
+def move_of(scratch, k, way):
+    """Return the number of a move, see `games.backgammon.moves`."""
+    return np.int64(scratch[STRIDE * k + 4]) | (way // SIDES + 1 | (way % SIDES + 1) << 3) << MOVE_DICE_SHIFT
+
+
+SEARCH = make_expectimax(DiceRules(
+    unit=CORE, words=WORDS, most=MOST_AFTERSTATES, memory=SCRATCH, most_points=HIGHEST_POINTS, ways=WHOLE_GAMES.ways,
+    chances=WHOLE_GAMES.chances, successors=write_afterstates, move=move_of, points=points_here, second_to_move=second_here,
+    way=way_here))
+
+
+def searcher(function: int, weights: int, playing: bool, margin: float, megabytes: int = 16) -> ExpectimaxSearcher:
+    """Return a search with the evaluation and weights at these addresses; it is the same whether `playing` or not."""
+    return ExpectimaxSearcher(SEARCH, function, weights, margin)

@@ -1,0 +1,141 @@
+"""Alpha-beta for use from Python: limits in, result out."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from games.search.context import DECIDED, LINE, MATE, MAX_DEPTH, ROWS, UNIT, Context
+from games.search.harvest import MORE
+from games.search.iterate import LENGTH, NODES, PV, VALUE
+from games.search.searcher import Found, Limits
+
+SAMPLED = 1000  # entries of the transposition table that `hashfull` samples
+
+
+class AlphaBetaSearcher:
+    """A search with its memory. Use one per thread; searching releases the GIL.
+
+    `playing`: prune and reduce, see `games.search.alphabeta`; otherwise values are exact. `margin`: a small advantage in
+    centipawns, the unit of pruning margins and aspiration windows. `marks`: a function from positions (n, words) to their marks
+    (n,) for the rules of repetitions, see `games.search.rules`; None: they need none.
+    """
+
+    def __init__(self, dtype: np.dtype, deepen: Callable, function: int, weights: int, playing: bool, margin: float,
+                 megabytes: int, marks: Callable[[np.ndarray], np.ndarray] | None = None) -> None:
+        self._marks = marks
+        self._memory = Context(dtype, function, weights)
+        self._context = c = self._memory.records
+        self._deepen = deepen
+        self._reports = np.zeros((MAX_DEPTH + 1, PV + ROWS), np.int64)
+        c["playing"], c["margin"] = playing, round(margin * UNIT)
+        depths = np.log(np.maximum(np.arange(64), 1))
+        c["reductions"] = (0.5 + np.outer(depths, depths) / 2.3).astype(np.int64)
+        self.weights: np.ndarray | None = None  # keeps alive the array whose address is bound
+        self.resize(megabytes)
+        self.harvest(0)
+
+    def bind(self, function: int, weights: int) -> None:
+        """Evaluate with the function and the weights at these addresses from now on."""
+        self._memory.bind(function, weights)
+
+    def resize(self, megabytes: int) -> None:
+        """Allocate an empty transposition table of at most so many megabytes."""
+        entries = 1 << max(10, (megabytes << 20 >> 4).bit_length() - 1)
+        self._table = np.zeros(2 * entries, np.uint64)
+        self._context["tt"], self._context["tt_mask"] = self._table.ctypes.data, entries - 1
+
+    def clear(self) -> None:
+        """Clear the transposition table, killers and history."""
+        self._table[:] = 0
+        self._context["killers"] = 0
+        self._context["history"] = 0
+
+    def choose_by(self, seed: int) -> None:
+        """Seed the random choice among root moves of equal value at depth 1; 0: the first of them."""
+        self._context["seed"] = seed
+
+    def harvest(self, room: int, iteration: int | None = None) -> None:
+        """Record the first `room` nodes of each search, in the iteration of this depth, by default the last one. At depth 1
+        the tree above quiescence is the root alone."""
+        width = self._context["stack"].shape[2] + MORE
+        self._kept = np.zeros((room, width), np.uint64)
+        self._context["harvest"], self._context["harvest_room"] = self._kept.ctypes.data, room
+        self._iteration = iteration
+
+    @property
+    def kept(self) -> np.ndarray:
+        """(n, words + MORE) nodes recorded by the last search, see games.search.harvest. Valid until the next search."""
+        return self._kept[:int(self._context[0]["harvested"])]
+
+    def stop(self) -> None:
+        """Ask the search in another thread to return soon."""
+        self._memory.stop(True)
+
+    @property
+    def hashfull(self) -> float:
+        """Fraction of the transposition table in use, from a sample."""
+        return float(np.count_nonzero(self._table[:2 * SAMPLED:2])) / min(SAMPLED, len(self._table) // 2)
+
+    def set_root(self, line: Sequence[np.ndarray] | np.ndarray) -> None:
+        """Make the last position of a line the root; the others count for repetitions."""
+        words = np.asarray(line[-LINE:])
+        self._context["root_index"] = len(words) - 1
+        self._context["keys"][0, :len(words)] = words[:, -1]
+        if self._marks:
+            self._context["marks"][0, :len(words)] = self._marks(words)
+        self._context["stack"][0, 0] = words[-1]
+
+    def search(self, line: Sequence[np.ndarray] | np.ndarray, limits: Limits,
+               report: Callable[[Found], None] | None = None) -> Found:
+        """Search the last position of a line; the earlier positions count for repetitions.
+
+        `report` is called after each depth.
+        """
+        started = time.monotonic()
+        self.set_root(line)
+        c = self._context
+        c["nodes"], c["node_limit"], c["stopped"] = 0, limits.nodes, 0
+        c["killers"], c["harvested"], c["harvest_depth"] = 0, 0, self._iteration or limits.depth
+        self._memory.stop(False)
+        timer = None
+        if limits.seconds is not None:
+            timer = threading.Timer(limits.seconds, self.stop)
+            timer.daemon = True
+            timer.start()
+        try:
+            depth = self._deepen_within(limits, started, report)
+        finally:
+            if timer:
+                timer.cancel()
+        return self._found(depth, started)
+
+    def _deepen_within(self, limits: Limits, started: float, report: Callable[[Found], None] | None) -> int:
+        """Search depth by depth; returns the last depth completed."""
+        last = min(limits.depth, MAX_DEPTH)
+        if report is None and limits.soft_seconds is None:
+            return self._deepen(self._context, 1, last, self._reports)
+        for depth in range(1, last + 1):
+            if self._deepen(self._context, depth, depth, self._reports) < depth:
+                return depth - 1
+            if report:
+                report(self._found(depth, started))
+            if limits.soft_seconds is not None and time.monotonic() - started >= limits.soft_seconds:
+                return depth
+        return last
+
+    def _found(self, depth: int, started: float) -> Found:
+        row, c = self._reports[depth], self._context[0]
+        pv = row[PV:PV + row[LENGTH]]
+        # a playing search that was stopped also uses its incomplete depth: that found a better move or confirmed the old one
+        if c["stopped"] and c["playing"] and c["pv_lengths"][0]:
+            pv = c["pv"][0, :c["pv_lengths"][0]]
+        value = int(row[VALUE])
+        win_in = None
+        if abs(value) > DECIDED:
+            win_in = MATE - value if value > 0 else -MATE - value
+        return Found(value / UNIT, win_in, tuple(int(move) for move in pv), depth,
+                     int(c["nodes"] if c["stopped"] else row[NODES]), time.monotonic() - started)

@@ -1,0 +1,182 @@
+"""Expectimax, for games with dice: the best position after a roll, one to three plies deep. Values are v in [-1, 1].
+
+At depth 1 a position is as good as the static value of its best successor. One ply deeper, a successor is as good as the mean
+over all rolls of what the other side makes of it. Only the successors that are best one ply deep are searched deeper: KEPT of
+them, within MARGIN points of the best.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from llvmlite import ir
+from numba.core import types
+
+from games import jit
+from games.jit import Unit
+from games.search.context import UNIT
+
+DEEPEST = 3
+KEPT, MARGIN = 8, 0.16
+USED = -9.0  # in place of the value of a successor that has been searched deeper
+NODES, BEST, STATIC, ENDED, MOVES = range(5)  # numbers of `found`; from MOVES on the moves of the root
+I64, F64 = types.int64, types.float64
+pointer_type = types.CPointer(types.uint64)
+words_type = types.Array(types.uint64, 1, "C")
+rows_type = types.Array(types.uint64, 2, "C")
+numbers_type, floats_type = types.Array(I64, 1, "C"), types.Array(F64, 1, "C")
+MIX_1, MIX_2 = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
+
+
+class DiceRules(NamedTuple):
+    """The rules of a game with dice for the search; positions are addresses of their words, rolls are numbers."""
+
+    unit: Unit
+    words: int  # of a position
+    most: int  # successors of a roll
+    memory: int  # words that `successors` needs at either of its addresses
+    most_points: int  # that a game wins
+    ways: np.ndarray  # (n,) the rolls that differ
+    chances: np.ndarray  # (n,) and how likely each is
+    successors: Any  # position, roll, to, memory -> number of positions before the next roll, written to `to`
+    move: Any  # memory, k, roll -> the move that leads to successor k
+    points: Any  # position -> points of the first player; 0: the game goes on
+    second_to_move: Any  # position -> bool
+    way: Any  # position -> its roll
+
+
+class Expectimax(NamedTuple):
+    """The compiled search of a game.
+
+    `search`: position (words,), depth, address of the evaluation and of its weights, scale, seed, memory, values, found, stop ->
+    v of the best move, whose number among the successors is found[BEST]. `best_values`: positions (k, words) with dice, the same
+    addresses and memory, and out (k,) for v of the best successor of each, for the first player.
+    """
+
+    rules: DiceRules
+    search: Any
+    best_values: Any
+
+
+def _call(builder, values):
+    word = ir.IntType(64)
+    function = builder.inttoptr(values[0], ir.FunctionType(word, [values[1].type, word, word]).as_pointer())
+    return builder.call(function, [*values[1:], word(0)])
+
+
+@jit.intrinsic(I64, (I64, pointer_type, I64), _call)
+def evaluate_at(function, position, weights):
+    """Call the evaluation at an address: its value for the side to move, in steps."""
+    return function(position, weights, 0)
+
+
+def _data(builder, values):
+    return builder.extract_value(values[0], 4)  # the address in Numba's array structure
+
+
+@jit.intrinsic(pointer_type, (words_type,), _data)
+def address(array):
+    """Return the address of an array; in plain Python the array."""
+    return array
+
+
+@jit.intrinsic(pointer_type, (pointer_type, I64), lambda builder, values: builder.gep(values[0], [values[1]]))
+def offset(pointer, words):
+    """Return the address so many words further; in plain Python the rest of the array."""
+    return pointer[words:]
+
+
+def make_expectimax(rules: DiceRules) -> Expectimax:
+    """Build the search of a game with dice."""
+    inner, entry = rules.unit.inner, rules.unit.entry
+    words, most, memory_size, most_points = rules.words, rules.most, rules.memory, rules.most_points
+    successors, move_of, points, second_to_move, way_of = (rules.successors, rules.move, rules.points, rules.second_to_move,
+                                                           rules.way)
+    ways, chances = tuple(int(way) for way in rules.ways), tuple(float(chance) for chance in rules.chances)
+    margin = MARGIN / most_points
+
+    @inner(F64(pointer_type, I64, I64, F64))
+    def value_of(after, function, weights, scale):
+        """Return v of a position before a roll, for the side that has moved."""
+        ended = points(after)
+        if ended != 0:
+            return (ended if second_to_move(after) else -ended) / most_points
+        return math.tanh(-scale * evaluate_at(function, after, weights))
+
+    @inner(types.uint64(types.uint64, types.uint64))
+    def mixed(seed, word):
+        """Return a hash of a seed and a word."""
+        z = (seed ^ word) + np.uint64(0x9E3779B97F4A7C15)
+        z = (z ^ z >> np.uint64(30)) * MIX_1
+        z = (z ^ z >> np.uint64(27)) * MIX_2
+        return z ^ z >> np.uint64(31)
+
+    @inner(F64(pointer_type, I64, I64, I64, I64, I64, F64, types.uint64, words_type, floats_type, numbers_type, words_type))
+    def best_of(position, way, depth, level, function, weights, scale, seed, memory, values, found, stop):
+        """Return v of the best move of a roll; at level 0 also write which it is, by the seed among equals."""
+        at, base = address(memory), level * most
+        to = offset(at, (1 + level) * memory_size)
+        n = successors(position, way, to, at)
+        found[NODES] += n
+        if level == 0:
+            for k in range(n):
+                found[MOVES + k] = move_of(at, k, way)
+        greatest = -2.0
+        for k in range(n):
+            values[base + k] = value_of(offset(to, words * k), function, weights, scale)
+            greatest = max(greatest, values[base + k])
+        if depth == 1 and level > 0:
+            return greatest
+        best, best_value, ties = 0, -2.0, np.uint64(0)
+        least = greatest if depth == 1 else greatest - margin
+        tried = 0
+        while depth == 1 or tried < KEPT:
+            k = 0
+            for i in range(1, n):
+                if values[base + i] > values[base + k]:
+                    k = i
+            value = values[base + k]
+            if value < least:
+                break
+            values[base + k] = USED
+            after = offset(to, words * k)
+            if depth > 1 and points(after) == 0:
+                value = 0.0
+                for i in range(len(ways)):
+                    value -= chances[i] * best_of(after, ways[i], depth - 1, level + 1, function, weights, scale, seed, memory,
+                                                  values, found, stop)
+                    if stop[0]:
+                        return best_value
+            tried += 1
+            if value > best_value:
+                best, best_value, ties = k, value, np.uint64(1)
+            elif value == best_value and seed != np.uint64(0):
+                ties += np.uint64(1)
+                if mixed(seed, ties) % ties == np.uint64(0):
+                    best = k
+        if level == 0:
+            after = offset(to, words * best)
+            found[BEST], found[ENDED] = best, points(after)
+            found[STATIC] = 0 if found[ENDED] != 0 else -evaluate_at(function, after, weights)
+        return best_value
+
+    @entry(F64(words_type, I64, I64, I64, F64, types.uint64, words_type, floats_type, numbers_type, words_type))
+    def search(position, depth, function, weights, scale, seed, memory, values, found, stop):
+        if seed != np.uint64(0):
+            for i in range(words):
+                seed = mixed(seed, position[i])
+        found[NODES] = 0
+        return best_of(address(position), way_of(address(position)), depth, 0, function, weights, scale / UNIT, seed, memory,
+                       values, found, stop)
+
+    @entry(types.void(rows_type, I64, I64, F64, words_type, floats_type, numbers_type, words_type, floats_type))
+    def best_values(positions, function, weights, scale, memory, values, found, stop, out):
+        for i in range(len(positions)):
+            position = address(positions[i])
+            value = best_of(position, way_of(position), 1, 1, function, weights, scale / UNIT, np.uint64(0), memory, values,
+                            found, stop)
+            out[i] = -value if second_to_move(position) else value
+
+    return Expectimax(rules, search, best_values)

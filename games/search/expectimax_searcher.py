@@ -1,0 +1,95 @@
+"""Expectimax for use from Python."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from games.search.context import UNIT
+from games.search.expectimax import BEST, DEEPEST, ENDED, MOVES, NODES, STATIC, Expectimax
+from games.search.harvest import MORE
+from games.search.searcher import SMALL_ADVANTAGE, UNLIMITED, Found, Limits
+
+CERTAIN = 1 - 1e-9  # values of certain wins are cut to this, so that their centipawns are finite
+
+
+class ExpectimaxSearcher:
+    """The search of a game with dice, see `games.search.searcher.Searcher`. It remembers nothing between searches.
+
+    `function` and `weights` are the addresses of a compiled evaluation and of its weights; `margin` is SMALL_ADVANTAGE in
+    centipawns, from which the scale of values follows.
+    """
+
+    hashfull = 0.0
+
+    def __init__(self, compiled: Expectimax, function: int, weights: int, margin: float) -> None:
+        rules = compiled.rules
+        self._compiled, self._scale = compiled, SMALL_ADVANTAGE / margin
+        self._memory = np.zeros((1 + DEEPEST) * rules.memory, np.uint64)
+        self._values, self._found = np.zeros(DEEPEST * rules.most), np.zeros(MOVES + rules.most, np.int64)
+        self._stop, self._seed = np.zeros(1, np.uint64), np.uint64(0)
+        self.weights: np.ndarray | None = None
+        self.bind(function, weights)
+
+    def bind(self, function: int, weights: int) -> None:
+        self._evaluation = function, weights
+
+    def resize(self, megabytes: int) -> None:
+        """There is no memory of earlier positions."""
+
+    def clear(self) -> None:
+        """There is no memory of earlier positions."""
+
+    def choose_by(self, seed: int) -> None:
+        self._seed = np.uint64(seed)
+
+    def harvest(self, room: int, iteration: int | None = None) -> None:
+        if room:
+            raise ValueError("a search over dice records no positions of its tree")
+
+    @property
+    def kept(self) -> np.ndarray:
+        return np.zeros((0, self._compiled.rules.words + MORE), np.uint64)
+
+    def stop(self) -> None:
+        self._stop[0] = 1
+
+    def search(self, line: Sequence[np.ndarray] | np.ndarray, limits: Limits,
+               report: Callable[[Found], None] | None = None) -> Found:
+        """Search the last position of a line, which has its dice. ValueError for limits other than a depth up to DEEPEST."""
+        if limits.nodes < UNLIMITED or limits.seconds is not None or limits.soft_seconds is not None or limits.depth > DEEPEST:
+            raise ValueError(f"a search over dice is limited by a depth of 1 to {DEEPEST} alone")
+        started, words = time.monotonic(), np.ascontiguousarray(line[-1])
+        self._stop[0] = 0
+        found = self._searched(words, 1, started)
+        if report:
+            report(found)
+        for depth in range(2 if report else limits.depth, limits.depth + 1):
+            if depth > 1:
+                deeper = self._searched(words, depth, started)
+                if self._stop[0]:
+                    break
+                found = deeper
+                if report:
+                    report(found)
+        return found
+
+    def best_values(self, positions: np.ndarray) -> np.ndarray:
+        """Return v (k,) of the best moves of positions (k, words) with dice, one ply deep, first player's view."""
+        out = np.zeros(len(positions))
+        self._compiled.best_values(np.ascontiguousarray(positions), *self._evaluation, self._scale, self._memory, self._values,
+                                   self._found, self._stop, out)
+        return out
+
+    def _searched(self, words: np.ndarray, depth: int, started: float) -> Found:
+        found = self._found
+        value = float(self._compiled.search(words, depth, *self._evaluation, self._scale, self._seed, self._memory, self._values,
+                                            found, self._stop))
+        move, ended = int(found[MOVES + found[BEST]]), bool(found[ENDED])
+        static = found[STATIC] / UNIT
+        centipawns = static if depth == 1 and not ended else math.atanh(max(-CERTAIN, min(CERTAIN, value))) / self._scale
+        return Found(float(centipawns), None, (move,), depth, int(found[NODES]), time.monotonic() - started,
+                     value if ended else None)

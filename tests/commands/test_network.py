@@ -1,0 +1,143 @@
+"""`tuner network`, and the commands that take what it writes: match, eval, export."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.commands.match_support import comparable
+from tests.commands.support import done, tictactoe_file, tuner
+from tuner.headroom.supervised import sentence
+from tuner.networks.evaluation import network_evaluation
+
+FEN = "r1bqkbnr/pppp1ppp/2n5/4p3/2B1P3/5N2/PPPP1PPP/RNBQK2R b KQkq - 3 3"
+SMALL = ("--targets", "results", "--encoding", "compressed100", "--hidden", "8,4", "--epochs", 3, "--held-out", 0.3,
+         "--workers", 1, "--device", "cpu")
+
+
+@pytest.fixture(scope="module")
+def learned(small_pgn, tmp_path_factory) -> tuple[Path, dict]:
+    """A network of chess, and what was found."""
+    path = tmp_path_factory.mktemp("network") / "net.yaml"
+    return path, json.loads(done("network", "classic", small_pgn, "-o", path, *SMALL, "--json").out)
+
+
+def test_what_is_found_is_that_of_the_file(learned):
+    path, found = learned
+    evaluation = network_evaluation(path)
+    assert evaluation.size_text == "100-8-4-1" and evaluation.encoding.name == "compressed100"
+    assert found["layers"] == [100, 8, 4, 1] and found["weights"] == evaluation.network.size
+    assert [line["epoch"] for line in found["epochs"]][:2] == [0, 1] and len(found["epochs"]) <= 4
+    assert found["values"] == "results of the games" and found["loss"] == "cross-entropy"
+    assert [line["model"] for line in found["models"]] == ["start", "network"]
+    first, second = (line["value"] for line in found["models"])
+    assert found["gain"]["value"] == pytest.approx(first - second, abs=1e-6)
+    assert sum(line["positions"] for line in found["phases"]) == found["held_out_positions"]
+    assert found["positions"] == found["held_out_positions"] + found["learned_positions"] + found["aside_positions"]
+
+
+def test_the_same_command_writes_the_same_bytes(learned, small_pgn, tmp_path):
+    path, _ = learned
+    done("network", "classic", small_pgn, "-o", tmp_path / "again.yaml", *SMALL)
+    assert (tmp_path / "again.npz").read_bytes() == path.with_suffix(".npz").read_bytes()
+    done("network", "classic", small_pgn, "-o", tmp_path / "again.yaml", *SMALL, "--seed", 2)  # replaces its own
+    assert (tmp_path / "again.npz").read_bytes() != path.with_suffix(".npz").read_bytes()
+
+
+def test_tic_tac_toe_learns_what_classic_does_not_know(tmp_path):
+    games = tictactoe_file(tmp_path, 1500)
+    ran = done("network", "tictactoe/classic", games, "--targets", "results", "-o", tmp_path / "net.yaml", "--epochs", 5)
+    lines = ran.out.splitlines()
+    assert lines[0].startswith("squares18, 18-64-1, 1,281 weights, learned from ")
+    assert f"wrote {tmp_path / 'net.yaml'} and net.npz" in lines
+    assert not any(line.startswith("next: ") for line in lines)  # there is no search to play with
+    ran = done("eval", tmp_path / "net.yaml", "x../.o./... x")
+    assert "squares18, 18-64-1: " in ran.out and "the first player scores " in ran.out
+
+
+def test_networks_play_matches_that_can_be_resumed(learned, tmp_path):
+    path, _ = learned
+    limits = ("--depth", 1, "--random-plies", 4)
+    for threads in (1, 2):
+        done("match", path, "material", *limits, "--games", 8, "--concurrency", threads, "--pgn", tmp_path / f"{threads}.pgn")
+    assert comparable(tmp_path / "1.pgn") == comparable(tmp_path / "2.pgn")
+    done("match", path, "material", *limits, "--games", 4, "--run", tmp_path / "run", "--pgn", tmp_path / "short.pgn")
+    assert (tmp_path / "run" / "a.npz").read_bytes() == path.with_suffix(".npz").read_bytes()
+    with_other = json.loads(done("match", path, path, *limits, "--games", 2, "--json").out)
+    assert with_other["pentanomial"] == [0, 0, 1, 0, 0]
+
+
+def test_eval_shows_the_value_and_scores_of_files(learned, tmp_path):
+    path, _ = learned
+    evaluation = network_evaluation(path)
+    words = evaluation.game.position(FEN)
+    expected = evaluation.values(words[None])[0]
+    found = json.loads(done("eval", path, FEN, "--json").out)
+    assert found["evaluation"] == round(expected, 2)
+    assert found["value"] == pytest.approx(np.tanh(evaluation.scale * expected), abs=1e-4)
+    out = done("eval", path, FEN).out
+    assert f"compressed100, 100-8-4-1: {expected:+.2f} centipawns, first player's view" in out
+    (tmp_path / "some.epd").write_text(f"{FEN}\n\n# a note\n{FEN}\n")
+    assert done("eval", path, tmp_path / "some.epd").out.splitlines() == [f"{expected:.2f}"] * 2
+
+
+def test_export_writes_c(learned, tmp_path):
+    path, _ = learned
+    text = done("export", path, "--format", "c").out
+    assert "network_centipawns" in text and "room for 8, 4, 4, 4, 4, 1" in " ".join(text.split("\n// "))
+    out = done("export", path, "--format", "c", "-o", tmp_path / "net.h").out
+    assert out.startswith(f"wrote {tmp_path / 'net.h'}: ") and (tmp_path / "net.h").read_text() == text
+    done("export", path, "--format", "c", "-o", tmp_path / "net.h")  # replaces its own
+
+
+@pytest.mark.parametrize(("arguments", "wanted"), [
+    ("network classic {pgn} -o net.txt", "net.txt: expected the name of a YAML file, such as net.yaml"),
+    ("network classic {pgn} -o taken.yaml", "taken.yaml: exists and is not a network"),
+    ("network classic {pgn} -o half.yaml", "half.npz: exists and is not the weights of a network"),
+    ("network classic {pgn} -o new.yaml --encoding board", "--encoding board: chess has bitboard768, mailbox64"),
+    ("network classic {pgn} -o new.yaml --hidden 8,x", "'8,x' is not a list of 1 to 7 whole numbers from 1 to 4096 such as"),
+    ("network classic {pgn} -o new.yaml --hidden 5000", "'5000' is not a list of 1 to 7 whole numbers"),
+    ("network classic {pgn} -o new.yaml --held-out 0", "--held-out 0: nothing would be left to measure on"),
+    ("network net.yaml {pgn} -o new.yaml", "net.yaml:2: unknown key 'encoding'"),
+    ("network classic {pgn} -o net.yaml --targets results --sample 1000 --held-out 0.01", "held out: expected at least 200 of"),
+    ("export net.yaml --format rust", "--format rust: net.yaml is a network, which is written with --format c alone"),
+    ("export net.yaml --into eval.h", "--into: net.yaml is a network"),
+    ("eval net.yaml --all startpos", "--all: has no use with the network net.yaml; leave it out"),
+    ("match net.yaml material --games 2", "a.npz: no such file"),
+    ("match other.yaml random --depth 1 --games 2", "other.yaml:2: chess has no encoding 'huge'; available: bitboard768"),
+])
+def test_mistakes_are_reported_in_one_line(learned, small_pgn, tmp_path, monkeypatch, arguments, wanted):
+    path, _ = learned
+    monkeypatch.chdir(tmp_path)
+    for suffix in (".yaml", ".npz"):
+        shutil.copy(path.with_suffix(suffix), f"net{suffix}")
+    Path("taken.yaml").write_text("dear reader")
+    Path("half.npz").write_text("dear reader")
+    Path("other.yaml").write_text(Path("net.yaml").read_text().replace("compressed100", "huge"))
+    if wanted == "a.npz: no such file":
+        os.remove("net.npz")
+        wanted = "net.npz: no such file; the weights of a network lie beside its .yaml"
+    ran = tuner(*arguments.format(pgn=small_pgn).split())
+    assert ran.status == 2 and wanted in ran.err.splitlines()[-1], ran.err
+
+
+def test_a_dataset_has_no_positions(small_dataset, tmp_path):
+    ran = tuner("network", "classic", small_dataset.path, "-o", tmp_path / "net.yaml")
+    assert ran.status == 2 and "hold counts of one evaluation, not positions; name the games" in ran.err.splitlines()[-1]
+
+
+def test_the_sentence_is_true_for_the_numbers():
+    def said(value: float, half: float | None) -> str:
+        low, high = (None, None) if half is None else (value - half, value + half)
+        return sentence({"start": "classic", "gain": {"value": value, "low": low, "high": high}})
+
+    interval = "than classic, by 0.0100 [0.0080, 0.0120]"
+    assert said(0.01, 0.002).startswith(f"The network predicts these values better {interval}. That is no Elo")
+    assert said(-0.01, 0.002).startswith(f"The network predicts these values worse {interval}: more positions")
+    assert said(0.001, 0.002) == "The network and classic predict these values equally well, as far as these games can tell."
+    assert said(0.1, None).startswith("The held-out games have one opening")

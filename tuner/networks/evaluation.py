@@ -1,0 +1,119 @@
+"""A network as an evaluation: values of positions, the search with it, and its file.
+
+With z the last sum of the network, for the side to move, the evaluation is z / (2 scale) centipawns for an output that is a
+sigmoid, and z / scale for a tanh: tanh(scale * evaluation) is the value that the network predicts.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from evalterms.emit import UNIT
+from evalterms.encoding import Encoding, encoding_named
+from games.record import Game, find
+from games.search.searcher import Searcher
+from games.streams import InputError
+from tuner.networks.calls import address_of, memory_of, packed_numbers
+from tuner.networks.encode import inputs_of, padded
+from tuner.networks.files import NetworkFile, read_network
+from tuner.networks.learn import logit_factor, logits
+from tuner.networks.model import Layer, Network
+from tuner.networks.score import score, scores
+
+SMALL_ADVANTAGE = 0.2  # in v = tanh(scale * centipawns): the unit of the margins of searches
+
+
+@dataclass(frozen=True)
+class NetworkEvaluation:
+    """A network that evaluates positions of a game; see `network_evaluation`."""
+
+    game: Game
+    encoding: Encoding
+    file: NetworkFile
+    scale: float  # 1 / centipawns
+
+    @property
+    def network(self) -> Network:
+        return self.file.network
+
+    def values(self, positions: np.ndarray) -> np.ndarray:
+        """Return the evaluations (n,) of positions (n, words) in centipawns, first player's view."""
+        found = logits(self.network, inputs_of(self.encoding, positions)) / (2 * self.scale)
+        return np.where(second_to_move(self.game, positions), -found, found)
+
+    def compiled(self, positions: np.ndarray) -> np.ndarray:
+        """Return the evaluations (n,) that a search finds: the same up to single precision and 1/256 centipawn."""
+        out, memory = np.zeros(len(positions), np.int64), self.memory()
+        scores(np.ascontiguousarray(positions).ravel(), positions.shape[1], memory.data, out)
+        return np.where(second_to_move(self.game, positions), -out, out) / UNIT
+
+    def memory(self) -> NetworkMemory:
+        """Return what compiled code needs of the network, for one thread."""
+        return NetworkMemory(_in_steps(self.network, self.scale), self.encoding)
+
+    def searcher(self, playing: bool = True, megabytes: int = 16) -> Searcher:
+        """Return a search with this evaluation, for one thread; InputError if the game has none."""
+        if self.game.searcher is None:
+            raise InputError(f"{self.game.name} has no search that a network could play with")
+        memory = self.memory()
+        found = self.game.searcher(address_of(score), memory.data, playing, SMALL_ADVANTAGE / self.scale, megabytes)
+        found.weights = memory  # kept alive by the searcher that reads it
+        return found
+
+    @cached_property
+    def size_text(self) -> str:
+        """The layers in words: 768-64-1."""
+        return "-".join(str(width) for width in (self.network.inputs, *(len(layer.biases) for layer in self.network.layers)))
+
+
+class NetworkMemory:
+    """The arrays of a network, and memory, whose addresses are `data`, in this order: write, length of a row, row, row of zeros,
+    shape and its length, units, weights and how many, outs and how many, sums and how many."""
+
+    def __init__(self, network: Network, encoding: Encoding) -> None:
+        pad, shape = padded(encoding.size), network.shape
+        units = np.zeros(pad, np.float32)
+        units[:encoding.size] = encoding.units
+        self._arrays = (np.zeros(pad, np.int32), np.zeros(pad, np.int32), shape, units, network.flat().astype(np.float32),
+                        np.zeros(int(shape[1::2].sum()), np.float32), np.zeros(int(shape[1]), np.float32))
+        row, zeros, shapes, all_units, weights, outs, sums = map(memory_of, self._arrays)
+        self._numbers = packed_numbers([
+            address_of(encoding.write), pad, row, zeros, shapes, len(shape), all_units, weights, network.size, outs,
+            len(self._arrays[5]), sums, len(self._arrays[6])])
+        self.data = memory_of(self._numbers)
+
+
+def network_evaluation(path: Path) -> NetworkEvaluation:
+    """Read a network that evaluates positions. InputError if it is not one, has no scale, or has outputs that searches cannot
+    use."""
+    return evaluation_of(read_network(path, lambda game, encoding: encoding_named(game, encoding).size), str(path))
+
+
+def evaluation_of(file: NetworkFile, name: str = "the network") -> NetworkEvaluation:
+    """Return a network, from the file of this name, as an evaluation; InputError as for `network_evaluation`."""
+    encoding = encoding_named(file.game, file.encoding)
+    if file.scale is None:
+        raise InputError(f"{name}: has no scale, so its outputs are no centipawns; expected a network of `tuner network`")
+    if not encoding.for_mover:
+        raise InputError(f"{name}: {encoding.name} has outputs for the first player, expected an encoding for the side to move")
+    try:
+        logit_factor(file.network)
+    except ValueError as problem:
+        raise InputError(f"{name}: {problem}") from None
+    return NetworkEvaluation(find(file.game), encoding, file, file.scale)
+
+
+def second_to_move(game: Game, positions: np.ndarray) -> np.ndarray:
+    """Return in which positions (n, words) the second player is to move, (n,) bool."""
+    return np.fromiter(map(game.second_to_move, positions), bool, len(positions))
+
+
+def _in_steps(network: Network, scale: float) -> Network:
+    """Return the network whose output is the evaluation in steps of the search."""
+    last = network.layers[-1]
+    factor = UNIT * logit_factor(network) / (2 * scale)
+    return replace(network, layers=(*network.layers[:-1], Layer(last.weights * factor, last.biases * factor, "linear")))
