@@ -55,4 +55,5 @@ GAME = Game(
     move_named=notation.move_named, plies=plies, read=read, suffixes=tuple(content.SUFFIXES), holds_games=content.holds_games,
     of_games=lambda name: content.by_name(str(name)) not in content.PACKED,
     searcher=searcher, picture=picture,
-    contest=Contest(reason=reason, text=game_text, openings=openings, external=external, protocols=("usi",)))
+    contest=Contest(reason=reason, text=game_text, openings=openings, external=external, protocols=("usi",),
+                    lost_in_practice=3000.0, level_is_drawn=False))

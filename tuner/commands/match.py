@@ -1,7 +1,7 @@
 """Play a match between two players in pairs of games, and estimate the difference in Elo.
 
-A and B are parameter files, names of bundled ones, `random`, or other engines: "uci:COMMAND", "xboard:COMMAND", or the name
-of a UCI engine on the PATH. Every opening is played twice, with colours swapped.
+A and B are parameter files, names of bundled ones, `random`, or other engines: "uci:COMMAND", "xboard:COMMAND", for shogi
+"usi:COMMAND", or the name of an engine on the PATH. Every opening is played twice, with colours swapped.
 """
 
 from __future__ import annotations
@@ -47,8 +47,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     only.add_argument("--movetime", type=positive, metavar="S", help="seconds per move of both players")
     only.add_argument("--tc", type=_time_control, metavar="BASE+INC",
                       help="time control of both players: seconds per game + seconds added after each move")
-    parser.add_argument("--openings", metavar="FILE", help="openings: EPD or PGN, also .gz, .bz2, .zst, .zip")
-    parser.add_argument("--pgn", metavar="OUT", help="write the games to this file")
+    parser.add_argument("--openings", metavar="FILE",
+                        help="openings: EPD or PGN, for shogi SFEN or CSA, also .gz, .bz2, .zst, .zip")
+    parser.add_argument("--pgn", metavar="OUT", help="write the games to this file, in the usual format of their game")
     parser.add_argument("--run", metavar="DIR", help="keep the match in this folder, so that it can be resumed")
     parser.add_argument("--resume", metavar="DIR", help="continue the match in this folder")
     add_term_options(parser)
