@@ -11,7 +11,7 @@ from tuner.selfplay.play import BROKEN_OFF, DRAWN, Episode
 
 def headline(layout: Layout, weights: np.ndarray) -> dict[str, float]:
     """Return the weights of the headline parameters, averaged over the stages, in centipawns."""
-    return {place.name: float(weights[:, place.columns].mean()) for place in layout.headline}
+    return {layout.short(place): float(weights[:, place.columns].mean()) for place in layout.headline}
 
 
 def batch_line(layout: Layout, learner: Learner, episodes: list[Episode], duplicates: int, watched: dict,
@@ -29,9 +29,9 @@ def batch_line(layout: Layout, learner: Learner, episodes: list[Episode], duplic
 
 
 def progress_text(line: dict) -> str:
-    """Return a batch as a progress line: piece values in units of the first, and the state of the games."""
+    """Return a batch as a progress line: piece values, those of the first term, in units of the first; the state of the games."""
     unit = next(iter(line["values"].values()), 0.0) or 1.0
-    values = " ".join(f"{name} {value / unit:.2f}" for name, value in list(line["values"].items())[1:])
+    values = " ".join(f"{name} {value / unit:.2f}" for name, value in list(line["values"].items())[1:] if "." not in name)
     return (f"{line['games']:,} games  {values}  draws {line['draws']:.0%}  unfinished {line['broken_off']:.0%}  "
             f"{line['plies']:.0f} plies  mean squared error {line['squares']:.4f}")
 
