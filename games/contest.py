@@ -92,12 +92,12 @@ class PlayedGame:
     end: str
     loser: int | None = None
     detail: str = ""
-    luck: float | None = None  # points that the dice gave the first player, None if not measured
     players: tuple[str, str] = ("?", "?")
     round: str = "?"
     control: str = "?"
     date: str = "????.??.??"
     event: str = "tuner match"
+    luck: float | None = None  # points that the dice gave the first player, None if not measured
 
 
 @dataclass(frozen=True)

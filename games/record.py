@@ -97,6 +97,29 @@ class PositionBatch:
 
 
 @dataclass(frozen=True)
+class Wording:
+    """How text for people names what a game has.
+
+    `unit` is that of weights and evaluations, `value` what v = tanh(scale * evaluation) stands for. `ratios`: the single numbers
+    of the first term are compared with the first of them, as pieces with a pawn.
+    """
+
+    unit: str = "centipawns"
+    value: str = "p = (1 + v) / 2"
+    sides: tuple[str, str] = ("the first player", "the second player")
+    ratios: bool = True
+
+    @property
+    def view(self) -> str:
+        """Whose view evaluations are of: first player's view."""
+        return f"{self.sides[0].removeprefix('the ')}'s view"
+
+    def won(self, points: float) -> str:
+        """Return a game that the first player won, or with less than 0 lost, in words."""
+        return "drawn" if not points else f"{self.sides[int(points < 0)]} won"
+
+
+@dataclass(frozen=True)
 class Game:
     """A game as a record of functions. A position is an array of `words` uint64; a move is an int."""
 
@@ -123,6 +146,7 @@ class Game:
     contest: Contest | None = None  # functions that matches need; None: no matches
     picture: Callable[[np.ndarray], str] | None = None  # a position as SVG; None: `draw` is used
     many_texts: Callable[[np.ndarray], list[str]] | None = None  # `text` of positions (n, words); None: one by one
+    wording: Wording = Wording()
     points: int = 1  # what a reward of 1 stands for: rewards are whole numbers of points divided by it
     deepest: int | None = None  # the greatest depth of its search, which then has no other limit; None: any limits
     # games with dice: a position before the roll to the same with dice; the result depends on the last position of a line alone
@@ -155,6 +179,11 @@ class Game:
         return lost if loser else -lost
 
     @property
+    def searchable(self) -> bool:
+        """Whether positions of games can be searched: there is a search, and no dice have to be rolled first."""
+        return self.searcher is not None and self.roll is None
+
+    @property
     def matches(self) -> Contest:
         """The functions that matches need; InputError for a game without."""
         if self.contest is None:
@@ -166,6 +195,16 @@ def available() -> list[str]:
     """Return the names of all games: subfolders of `games` with a module `game`."""
     return sorted(module.name for module in pkgutil.iter_modules(games.__path__) if module.ispkg
                   and importlib.util.find_spec(f"games.{module.name}.game"))
+
+
+def wording_of(name: str) -> Wording:
+    """Return the words of the game of that name; the usual ones for a game whose rules are not known."""
+    return find(name).wording if name in available() else Wording()
+
+
+def points_of(name: str) -> int:
+    """Return the most points that the game of that name is won by; 1 for a game whose rules are not known."""
+    return find(name).points if name in available() else 1
 
 
 def games_of(protocol: str) -> list[str]:

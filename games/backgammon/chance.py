@@ -34,8 +34,8 @@ def rolls(words: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return all positions with dice (k, 5) of a position before the roll, and how likely each is (k,)."""
     if np.array_equal(words, START):
         unequal = [dice for dice in ROLLS if dice[0] != dice[1]]
-        found = [_begun(words, dice, second) for dice in unequal for second in (0, 1)]
-        return np.array(found), np.full(len(found), 1 / len(found))
+        begun = np.array([_begun(words, dice, second) for dice in unequal for second in (0, 1)])
+        return begun, np.full(len(begun), 1 / len(begun))
     found = np.repeat(words[None], len(ROLLS), axis=0)
     found[:, STATE] = words[STATE] & ~ALL_DICE | DICE_BITS
     return found, CHANCES

@@ -6,15 +6,16 @@ import numpy as np
 from numba.core import types
 
 from games.backgammon.afterstates import STRIDE
-from games.backgammon.board import DICE_SHIFT, TURN, WORDS, pointer_type
-from games.backgammon.dice import SIDES
-from games.backgammon.native import MOST_AFTERSTATES, SCRATCH, WHOLE_GAMES, write_afterstates
+from games.backgammon.board import DICE_SHIFT, PLY_SHIFT, TURN, WORDS, pointer_type
+from games.backgammon.dice import SIDES, first_way, way_of
+from games.backgammon.native import MOST_AFTERSTATES, SCRATCH, START, WHOLE_GAMES, larger_first, write_afterstates
 from games.backgammon.rules import HIGHEST_POINTS, MOVE_DICE_SHIFT, points_won
 from games.backgammon.unit import CORE, inner
 from games.search.expectimax import DiceRules, make_expectimax
 from games.search.expectimax_searcher import ExpectimaxSearcher
 
 DIE = np.uint64(7)
+ALL_DICE = np.uint64(63 << DICE_SHIFT)
 
 
 @inner(types.int64(pointer_type))
@@ -34,16 +35,42 @@ def way_here(position):
     return SIDES * (np.int64(dice & DIE) - 1) + np.int64(dice >> np.uint64(3) & DIE) - 1
 
 
+@inner(types.int64(pointer_type, types.int64, pointer_type, pointer_type))
+def successors(position, way, to, memory):
+    """Write the afterstates of a roll, without dice."""
+    state = position[WORDS - 1]
+    position[WORDS - 1] = state & ~ALL_DICE
+    n = write_afterstates(position, way, to, memory)
+    position[WORDS - 1] = state
+    return n
+
+
 @inner(types.int64(pointer_type, types.int64, types.int64))
 def move_of(scratch, k, way):
     """Return the number of a move, see `games.backgammon.moves`."""
     return np.int64(scratch[STRIDE * k + 4]) | (way // SIDES + 1 | (way % SIDES + 1) << 3) << MOVE_DICE_SHIFT
 
 
+@inner(types.void(pointer_type, types.uint64, types.uint64))
+def roll_here(position, seed, game):
+    """Roll the dice of a position, as `games.backgammon.chance.roll` does."""
+    begins = True
+    for i in range(WORDS):
+        begins = begins and position[i] == START[i]
+    second = 0
+    if begins:
+        way, second = first_way(seed, game)
+    else:
+        way = way_of(seed, game, position[WORDS - 1] >> np.uint64(PLY_SHIFT))
+    way = larger_first(way)
+    dice = np.uint64(way // SIDES + 1) | np.uint64(way % SIDES + 1) << np.uint64(3)
+    position[WORDS - 1] = position[WORDS - 1] & ~ALL_DICE | dice << np.uint64(DICE_SHIFT) | np.uint64(second)
+
+
 SEARCH = make_expectimax(DiceRules(
     unit=CORE, words=WORDS, most=MOST_AFTERSTATES, memory=SCRATCH, most_points=HIGHEST_POINTS, ways=WHOLE_GAMES.ways,
-    chances=WHOLE_GAMES.chances, successors=write_afterstates, move=move_of, points=points_here, second_to_move=second_here,
-    way=way_here))
+    chances=WHOLE_GAMES.chances, successors=successors, move=move_of, points=points_here, second_to_move=second_here,
+    way=way_here, roll=roll_here))
 
 
 def searcher(function: int, weights: int, playing: bool, margin: float, megabytes: int = 16) -> ExpectimaxSearcher:

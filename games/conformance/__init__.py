@@ -65,7 +65,7 @@ def _applicable(game: Game, evaluation: Callable[[], Evaluation] | None) -> Iter
     if evaluation:
         yield searching.check_phases
         if game.searcher:
-            yield searching.check_search
+            yield searching.check_search if game.roll is None else searching.check_dice_search
 
 
 def check_game(game: Game, evaluation: Callable[[], Evaluation] | None = None, seed: int = SEED) -> None:

@@ -74,7 +74,7 @@ def per_game(batches: list[PositionBatch], name: str) -> list[np.ndarray]:
     return [part for batch in batches for part in np.split(getattr(batch, name), batch.first[1:])]
 
 
-def same(subject: Subject, found: np.ndarray, expected: np.ndarray) -> bool:
+def alike(subject: Subject, found: np.ndarray, expected: np.ndarray) -> bool:
     """Whether positions (n, words) that were read are those of a game; files may leave out the roll of the dice."""
     if found.shape != expected.shape:
         return False
@@ -92,8 +92,7 @@ def check_written_games(subject: Subject) -> None:
                    f"{report.used} of {len(subject.played)} games were read back: {'; '.join(notes)}")
     rows = zip(subject.played, per_game(batches, "positions"), per_game(batches, "outcomes"), strict=True)
     for played, positions, outcomes in rows:
-        alike = same(subject, positions, played.line)
-        subject.expect(alike, played.line[-1],
+        subject.expect(alike(subject, positions, played.line), played.line[-1],
                        f"the {len(positions)} positions read back differ from the {len(played.line)} of the game")
         subject.expect((outcomes == (played.result or 0)).all(), played.line[-1],
                        f"outcome {outcomes[:1]}, expected {played.result or 0}")
@@ -112,13 +111,13 @@ def check_choices(subject: Subject) -> None:
         subject.expect([len(rows) for rows in found] == [len(rows) for rows in expected], None,
                        f"{options}: {[len(rows) for rows in found]} positions of each game, expected {list(map(len, expected))}")
         for rows, others in zip(found, expected, strict=True):
-            subject.expect(same(subject, rows, others), None, f"{options}: not the positions expected")
+            subject.expect(alike(subject, rows, others), None, f"{options}: not the positions expected")
 
     expect_rows(replace(WHOLE, skip_start=2), lambda line: line[2:])
     expect_rows(replace(WHOLE, skip_end=2), lambda line: line[:-2])
     some, again = (read(subject, text, replace(WHOLE, per_game=3))[0] for _ in range(2))
     for line, rows, same in zip(lines, per_game(some, "positions"), per_game(again, "positions"), strict=True):
-        met = all(any(same(subject, words[None], other[None]) for other in line) for words in rows)
+        met = all(any(alike(subject, words[None], other[None]) for other in line) for words in rows)
         subject.expect(len(rows) == min(3, len(line)) and met, line[-1],
                        f"per_game=3 takes {len(rows)} positions, or some that are not of the game")
         subject.expect(np.array_equal(rows, same), line[-1], "the same seed selects other positions")

@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from games.conformance.subject import Subject
-from games.search.searcher import Found, Limits, Searcher
+from games.search.searcher import SMALL_ADVANTAGE, Found, Limits, Searcher
 
 SEARCHED = 12  # positions
+MARGIN = 60.0  # centipawns: SMALL_ADVANTAGE of searches over dice
+CLOSE = 1e-6  # in v
 
 
 def check_phases(subject: Subject) -> None:
@@ -41,6 +43,33 @@ def check_search(subject: Subject) -> None:
         best = max(value_of_reply(subject, exact, words, move) for move in moves)
         subject.expect(comparable(deep) == best, words,
                        f"depth 2: the search returns {comparable(deep)}, its best move has {best}")
+
+
+def check_dice_search(subject: Subject) -> None:
+    """Searches find legal moves and do not change their argument. One ply deep, the value is that of the position after the best
+    move."""
+    game, evaluation = subject.game, subject.evaluation
+    assert game.searcher is not None and game.deepest is not None, "this check is chosen for games with a search over dice"
+    scale = SMALL_ADVANTAGE / MARGIN
+    searcher = game.searcher(evaluation.function, evaluation.weights, False, MARGIN, 1)
+    goes_on = [words for words in subject.positions if game.result([words]) is None]
+    chosen = np.random.default_rng(subject.seed).permutation(len(goes_on))[:SEARCHED]
+    for words in (goes_on[i] for i in chosen):
+        before, moves, sign = words.copy(), game.legal_moves(words), -1 if game.second_to_move(words) else 1
+        after = [game.play(words, move) for move in moves]
+        rewards = [game.result([position]) for position in after]
+        statics = np.tanh(scale * evaluation.evaluate(np.array(after)))
+        values = sign * np.array([v if reward is None else reward for v, reward in zip(statics, rewards, strict=True)])
+        for depth in range(1, game.deepest + 1):
+            found = searcher.search([words], Limits(depth=depth))
+            subject.expect(found.move in moves, words, f"depth {depth}: the search finds {found.move}, no legal move")
+            if depth == 1:
+                value = values[np.flatnonzero(np.array(moves) == found.move)[0]]
+                subject.expect(abs(value - values.max()) < CLOSE, words,
+                               f"the search finds a move of {value}, best {values.max()}")
+                own = np.tanh(scale * found.value) if found.reward is None else found.reward
+                subject.expect(abs(own - value) < CLOSE, words, f"the search returns {own}, its move has {value}")
+        subject.expect(np.array_equal(words, before), words, "a search changes its line")
 
 
 def comparable(found: Found) -> float:

@@ -34,7 +34,7 @@ class AlphaBetaSearcher:
         c["playing"], c["margin"] = playing, round(margin * UNIT)
         depths = np.log(np.maximum(np.arange(64), 1))
         c["reductions"] = (0.5 + np.outer(depths, depths) / 2.3).astype(np.int64)
-        self.weights: np.ndarray | None = None  # keeps alive the array whose address is bound
+        self.weights: object = None  # keeps alive what is bound by its address
         self.resize(megabytes)
         self.harvest(0)
 

@@ -45,6 +45,7 @@ class DiceRules(NamedTuple):
     points: Any  # position -> points of the first player; 0: the game goes on
     second_to_move: Any  # position -> bool
     way: Any  # position -> its roll
+    roll: Any  # position, seed, game: rolls its dice
 
 
 class Expectimax(NamedTuple):
@@ -52,12 +53,15 @@ class Expectimax(NamedTuple):
 
     `search`: position (words,), depth, address of the evaluation and of its weights, scale, seed, memory, values, found, stop ->
     v of the best move, whose number among the successors is found[BEST]. `best_values`: positions (k, words) with dice, the same
-    addresses and memory, and out (k,) for v of the best successor of each, for the first player.
+    addresses and memory, and out (k,) for v of the best successor of each, for the first player. `play`: position (words,)
+    before a roll, the seed of the dice and the number of the game, the same addresses and memory, and room for the line
+    (n, words), the positions after each move (n, words), moves (n,) and their static values (n,) in steps -> plies, n at most.
     """
 
     rules: DiceRules
     search: Any
     best_values: Any
+    play: Any
 
 
 def _call(builder, values):
@@ -94,6 +98,7 @@ def make_expectimax(rules: DiceRules) -> Expectimax:
     words, most, memory_size, most_points = rules.words, rules.most, rules.memory, rules.most_points
     successors, move_of, points, second_to_move, way_of = (rules.successors, rules.move, rules.points, rules.second_to_move,
                                                            rules.way)
+    roll = rules.roll
     ways, chances = tuple(int(way) for way in rules.ways), tuple(float(chance) for chance in rules.chances)
     margin = MARGIN / most_points
 
@@ -179,4 +184,27 @@ def make_expectimax(rules: DiceRules) -> Expectimax:
                             found, stop)
             out[i] = -value if second_to_move(position) else value
 
-    return Expectimax(rules, search, best_values)
+    @entry(I64(words_type, types.uint64, types.uint64, I64, I64, F64, types.uint64, words_type, floats_type, numbers_type,
+               words_type, rows_type, rows_type, numbers_type, numbers_type))
+    def play(position, dice_seed, game, function, weights, scale, seed, memory, values, found, stop, line, after, moves, statics):
+        here = address(position)
+        for ply in range(len(moves)):
+            if stop[0]:
+                return ply
+            roll(here, dice_seed, game)
+            own = seed
+            for i in range(words):
+                line[ply, i] = position[i]
+                own = mixed(own, position[i]) if seed != np.uint64(0) else own
+            best_of(here, way_of(here), 1, 0, function, weights, scale / UNIT, own, memory, values, found, stop)
+            best = memory_size + found[BEST] * words
+            for i in range(words):
+                position[i] = memory[best + i]
+                after[ply, i] = position[i]
+            moves[ply] = found[MOVES + found[BEST]]
+            statics[ply] = found[STATIC]
+            if found[ENDED] != 0:
+                return ply + 1
+        return len(moves)
+
+    return Expectimax(rules, search, best_values, play)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,6 +15,16 @@ from games.search.harvest import MORE
 from games.search.searcher import SMALL_ADVANTAGE, UNLIMITED, Found, Limits
 
 CERTAIN = 1 - 1e-9  # values of certain wins are cut to this, so that their centipawns are finite
+
+
+class WholeGame(NamedTuple):
+    """A game of n plies: positions with dice and after each move, both (n, words); moves; and the static values (n,) of the
+    positions after them, in centipawns for the side that has moved, 0 at the end of the game."""
+
+    line: np.ndarray
+    after: np.ndarray
+    moves: list[int]
+    statics: np.ndarray
 
 
 class ExpectimaxSearcher:
@@ -31,7 +42,7 @@ class ExpectimaxSearcher:
         self._memory = np.zeros((1 + DEEPEST) * rules.memory, np.uint64)
         self._values, self._found = np.zeros(DEEPEST * rules.most), np.zeros(MOVES + rules.most, np.int64)
         self._stop, self._seed = np.zeros(1, np.uint64), np.uint64(0)
-        self.weights: np.ndarray | None = None
+        self.weights: object = None
         self.bind(function, weights)
 
     def bind(self, function: int, weights: int) -> None:
@@ -77,6 +88,10 @@ class ExpectimaxSearcher:
                     report(found)
         return found
 
+    def centipawns(self, value: float) -> float:
+        """Return a value v in centipawns."""
+        return math.atanh(max(-CERTAIN, min(CERTAIN, value))) / self._scale
+
     def best_values(self, positions: np.ndarray) -> np.ndarray:
         """Return v (k,) of the best moves of positions (k, words) with dice, one ply deep, first player's view."""
         out = np.zeros(len(positions))
@@ -84,12 +99,23 @@ class ExpectimaxSearcher:
                                    self._found, self._stop, out)
         return out
 
+    def play(self, start: np.ndarray, seed: int, game: int, plies: int) -> WholeGame:
+        """Play a game from a position before the roll against itself, one ply deep: each move is what `search` finds. `seed` and
+        `game` are those of the dice. It ends after `plies` plies at the latest, or soon after `stop`."""
+        rules = self._compiled.rules
+        position, (line, after) = start.copy(), np.zeros((2, plies, rules.words), np.uint64)
+        moves, statics = np.zeros((2, plies), np.int64)
+        self._stop[0] = 0
+        n = int(self._compiled.play(position, np.uint64(seed), np.uint64(game), *self._evaluation, self._scale, self._seed,
+                                    self._memory, self._values, self._found, self._stop, line, after, moves, statics))
+        return WholeGame(line[:n], after[:n], moves[:n].tolist(), statics[:n] / UNIT)
+
     def _searched(self, words: np.ndarray, depth: int, started: float) -> Found:
         found = self._found
         value = float(self._compiled.search(words, depth, *self._evaluation, self._scale, self._seed, self._memory, self._values,
                                             found, self._stop))
         move, ended = int(found[MOVES + found[BEST]]), bool(found[ENDED])
         static = found[STATIC] / UNIT
-        centipawns = static if depth == 1 and not ended else math.atanh(max(-CERTAIN, min(CERTAIN, value))) / self._scale
+        centipawns = static if depth == 1 and not ended else self.centipawns(value)
         return Found(float(centipawns), None, (move,), depth, int(found[NODES]), time.monotonic() - started,
                      value if ended else None)

@@ -45,7 +45,7 @@ class Found:
 class Searcher(Protocol):
     """A search with its memory. Use one per thread; searching releases the GIL."""
 
-    weights: np.ndarray | None  # keeps alive the array whose address is bound
+    weights: object  # keeps alive what is bound by its address
 
     def bind(self, function: int, weights: int) -> None:
         """Evaluate with the function and the weights at these addresses from now on."""

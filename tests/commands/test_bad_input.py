@@ -167,7 +167,7 @@ CASES = {
     "eval classic 8/8/8/8 w": "the piece placement of the FEN is not eight ranks of eight squares: '8/8/8/8 w'",
     "tune classic good.ds -o out.yaml --device gpu --gradient forward-difference": "--device gpu: finite differences",
     "eval modern good.pgn --device gpu": "--device gpu: term king_danger is not linear in its weights, which GPUs have no passes",
-    "eval classic": "the following arguments are required: FEN|FILE; see tuner eval --help",
+    "eval classic": "the following arguments are required: POSITION|FILE; see tuner eval --help",
     "eval tictactoe/classic xxx/ooo/... x": "'xxx/ooo/... x': no game leads to this position",
     "bench nothing": "argument ROW: invalid choice: 'nothing'",
     "bench pgn --games nowhere.pgn": "nowhere.pgn: no such file",

@@ -38,7 +38,7 @@ def measured(games) -> tuple[dict, Path]:
 @needs_trees
 def test_everything_is_measured_and_shown(measured):
     found, page = measured
-    assert [line["model"] for line in found["models"]] == ["start", "fit", "trees"]
+    assert [line["model"] for line in found["models"]] == ["start", "fit", "trees", "network"]
     assert found["values"] == "results of the games" and found["loss"] == "cross-entropy"
     assert found["held_out_positions"] > 1000 and found["positions"] > found["held_out_positions"]
     text = page.read_text(encoding="utf-8")

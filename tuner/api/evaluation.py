@@ -151,7 +151,8 @@ class Evaluation:
 
     def explain(self, position: Position) -> str:
         """A table of what every term contributes to the evaluation of a position."""
-        return _printed(lambda console: show(console, explain(self.engine, self.parameters, self.position(position)), False))
+        return _printed(lambda console: show(console, explain(self.engine, self.parameters, self.position(position)), False,
+                                             self.engine.game.wording))
 
     def compare(self, other: Evaluation) -> str:
         """A table of what changes from this evaluation to another one, as `tuner diff` prints it."""

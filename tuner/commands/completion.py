@@ -7,7 +7,7 @@ from typing import Any
 
 SHELLS = ("bash", "zsh", "tcsh")
 # what stands for the name of a file or a folder in the usage of a command
-FILES = ("FILE", "FILE.html", "FILE.npz", "FEN|FILE", "FILE|FEN", "GAMES", "PARAMS", "OUT", "INITIAL", "LEARNED", "PLAYER",
+FILES = ("FILE", "FILE.html", "FILE.npz", "POSITION|FILE", "FILE|FEN", "GAMES", "PARAMS", "OUT", "INITIAL", "LEARNED", "PLAYER",
          "SOURCE", "A", "B")
 FOLDERS = ("DIR", "RUN")
 

@@ -20,18 +20,20 @@ if TYPE_CHECKING:
 
     from games.record import Game
 
-USAGE = "PARAMS FEN|FILE [options]"
+USAGE = "PARAMS POSITION|FILE [options]"
 EXAMPLE = """examples:
   tuner eval classic "r1bqkbnr/pppp1ppp/2n5/4p3/2B1P3/5N2/PPPP1PPP/RNBQK2R b KQkq - 3 3"
   tuner eval my.yaml positions.epd.zst > scores.txt
+  tuner eval backgammon/classic 4HPwATDgc/ABMA
 """
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("params", metavar="PARAMS", help="parameter file, a bundled one, or a network")
-    parser.add_argument("position", metavar="FEN|FILE", nargs="+",
+    parser.add_argument("position", metavar="POSITION|FILE", nargs="+",
                         help="a position, quoted or not (chess FEN, shogi SFEN); or a file with one position per line (also "
-                             ".gz, .bz2, .zst), or - for standard input; scores are centipawns, first player's view")
+                             ".gz, .bz2, .zst), or - for standard input; scores are in the unit of the weights, centipawns for "
+                             "chess, first player's view")
     parser.add_argument("--all", action="store_true", help="show each parameter that applies, not only the terms")
     add_device_option(parser, "cpu", "where the positions of a file are evaluated")
     add_term_options(parser)
@@ -62,7 +64,7 @@ def run(arguments: argparse.Namespace) -> dict:
     result = explain(engine, parameters, words)
     if not arguments.json:
         print(engine.game.draw(words) + "\n")
-        show(output_console(), result, arguments.all)
+        show(output_console(), result, arguments.all, engine.game.wording)
     return result
 
 
@@ -72,6 +74,7 @@ def _of_network(path: Path, arguments: argparse.Namespace) -> dict:
 
     from games.streams import InputError
     from tuner.commands.display import show_result
+    from tuner.engine.explain import expected_of, expected_text
     from tuner.networks.evaluation import network_evaluation
 
     for option, given in (("--terms", arguments.terms), ("--all", arguments.all), ("--device gpu", arguments.device == "gpu")):
@@ -84,12 +87,13 @@ def _of_network(path: Path, arguments: argparse.Namespace) -> dict:
     words = _position(game, arguments)
     found = float(evaluation.values(words[None])[0])
     v = math.tanh(evaluation.scale * found)
+    expected = {"value": round(v, 4), **expected_of(v, game)}
     if not arguments.json:
         print(game.draw(words) + "\n")
-        show_result([f"{evaluation.encoding.name}, {evaluation.size_text}: {found:+.2f} centipawns, first player's view",
-                     f"the first player scores {50 * (1 + v):.1f} % (v = {v:+.3f})"])
-    return {"position": game.text(words), "evaluation": round(found, 2), "value": round(v, 4),
-            "win_probability": round((1 + v) / 2, 4), "encoding": evaluation.encoding.name, "network": evaluation.size_text}
+        show_result([f"{evaluation.encoding.name}, {evaluation.size_text}: {found:+.2f} {game.wording.unit}, "
+                     f"{game.wording.view}", expected_text(expected, game.wording)])
+    return {"position": game.text(words), "evaluation": round(found, 2), **expected,
+            "encoding": evaluation.encoding.name, "network": evaluation.size_text}
 
 
 def _file_of(arguments: argparse.Namespace) -> str | None:

@@ -52,7 +52,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--run", metavar="DIR", help="folder of the run (default: selfplay-1, or the next free number)")
     parser.add_argument("--resume", metavar="DIR", help="continue the run in this folder; --games N sets a new total")
     only = parser.add_mutually_exclusive_group()
-    only.add_argument("--depth", type=at_least_one, metavar="N", help="search each move N plies deep (default: 3)")
+    only.add_argument("--depth", type=at_least_one, metavar="N", help="search each move N plies deep (default: 3; with dice 1)")
     only.add_argument("--nodes", type=at_least_one, metavar="N",
                       help="play the move of the deepest search completed within N nodes")
     add_term_options(parser)
@@ -62,10 +62,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                        help="with a file of games as --openings: leave each game at a random ply from FIRST to LAST, or earlier "
                             "if it ends, and play on from there")
     group.add_argument("--random-plies", type=count, metavar="N",
-                       help="begin with N random plies (default: 4; with --openings 0)")
+                       help="begin with N random plies (default: 4; with --openings or dice 0)")
     group.add_argument("--balanced", action="store_true", help="keep only random openings that a search scores as balanced")
     group.add_argument("--explore", type=share, default=0.0, metavar="P", help="share of random moves (default: 0)")
-    group.add_argument("--plies", type=at_least_one, default=160, metavar="N", help="stop games after N plies (default: 160)")
+    group.add_argument("--plies", type=at_least_one, metavar="N", help="stop games after N plies (default: 160; with dice 2000)")
     group.add_argument("--truncated", choices=("value", "draw"),
                        help="outcome of games that were stopped: their last value (default) or a draw")
     group.add_argument("--opponent", action="append", metavar="PLAYER",
@@ -75,10 +75,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                        help="td and td-leaf: ignore errors after mistakes of the opponent that the search did not predict "
                             "(KnightCap's rule)")
     group = parser.add_argument_group("learning")
-    group.add_argument("--method", choices=Names("tuner.selfplay.backups", "BACKUPS"), default="rootstrap",
-                       help="rootstrap (default): move the positions played towards the scores of later searches; td: towards "
-                            "the values of later positions; td-leaf: the same between the leaves of principal variations; "
-                            "treestrap: move all positions of the search tree towards their scores and bounds")
+    group.add_argument("--method", choices=Names("tuner.selfplay.backups", "BACKUPS"),
+                       help="rootstrap (default; with dice td-leaf): move the positions played towards the scores of later "
+                            "searches; td: towards the values of later positions; td-leaf: the same between the leaves of "
+                            "principal variations; treestrap: move all positions of the search tree towards their scores and "
+                            "bounds")
     group.add_argument("--lambda", dest="lambda_", type=unit, metavar="L",
                        help="weight of later values, per ply: 0 for the next value alone, 1 for the result alone (default: 0.7)")
     group.add_argument("--fixed", action="append", default=[], metavar="NAME",
@@ -131,8 +132,10 @@ def _settings(arguments: argparse.Namespace):
     from tuner.engine.coefficients import STEPS
     from tuner.selfplay.backups import BACKUPS
     from tuner.selfplay.settings import Settings
+    from tuner.selfplay.setup import usual_for
 
-    depth, method = None if arguments.nodes else arguments.depth or 3, arguments.method
+    usual = usual_for(arguments.params)
+    depth, method = None if arguments.nodes else arguments.depth or usual.depth, arguments.method or usual.method
     if method == "treestrap" and depth is None:
         raise InputError("--method treestrap: needs searches of fixed depth; use --depth instead of --nodes")
     if arguments.from_ply is not None and arguments.openings is None:
@@ -152,12 +155,12 @@ def _settings(arguments: argparse.Namespace):
             raise InputError(f"{option}: {why}; leave it out")
     random_plies = arguments.random_plies
     if random_plies is None:
-        random_plies = 0 if arguments.openings else 4
+        random_plies = 0 if arguments.openings else usual.random_plies
     return Settings(
         start=arguments.params, games=arguments.games or 1000, depth=depth, nodes=arguments.nodes, random_plies=random_plies,
         openings=os.path.abspath(arguments.openings) if arguments.openings and os.path.exists(arguments.openings)
         else arguments.openings, from_ply=arguments.from_ply, balanced=arguments.balanced, explore=arguments.explore,
-        plies=arguments.plies, opponents=opponents, method=method,
+        plies=arguments.plies or usual.plies, opponents=opponents, method=method,
         trace=None if method == "treestrap" else 0.7 if arguments.lambda_ is None else arguments.lambda_, gradient=gradient,
         step=STEPS.get(gradient) if arguments.step is None else arguments.step, gated=not arguments.noisy,
         blunders=not arguments.no_blunders, truncated=arguments.truncated or "value", rule=arguments.learner,

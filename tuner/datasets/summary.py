@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from games.record import points_of, wording_of
 from tuner.datasets.column_use import use_of
 from tuner.datasets.dataset import Dataset
 from tuner.datasets.ranges import BLOCK
@@ -18,18 +19,20 @@ KINDS = ("win", "draw", "loss", "other")  # of an outcome; others are fractional
 
 
 def summarise(data: Dataset, layout: Layout) -> dict:
-    """Return the summary as plain data; results are shares of wins, draws and losses of the first player."""
-    phases = data.manifest["phases"]
+    """Return the summary as plain data; results are shares of wins, draws and losses of the first player. For a game that is won
+    by more or fewer points, `points` has the number of games for each outcome in points, and the mean."""
+    phases, most = data.manifest["phases"], points_of(data.manifest["game"])
     steps = data.phase_scale[:, 0].astype(np.int64)
     edges = np.linspace(0, phases + 1, BINS + 1).round().astype(int)
     by_phase = np.zeros((phases + 1, len(KINDS)), np.int64)
     for begin in range(0, data.positions, BLOCK):
         data.prefetch(begin, min(begin + BLOCK, data.positions), ("outcome", "phase"))
         outcome, code = data.outcome[begin:begin + BLOCK], data.phase[begin:begin + BLOCK]
-        by_phase += np.bincount(steps[code] * len(KINDS) + _kind(outcome),
+        by_phase += np.bincount(steps[code] * len(KINDS) + _kind(outcome, most),
                                 minlength=len(KINDS) * (phases + 1)).reshape(-1, len(KINDS))
         data.release()
-    by_game = np.bincount(_kind(data.outcome[data.first[:-1][np.diff(data.first) > 0]]), minlength=len(KINDS))
+    of_games = data.outcome[data.first[:-1][np.diff(data.first) > 0]]
+    by_game = np.bincount(_kind(of_games, most), minlength=len(KINDS))
     positions = by_phase.sum(axis=1)
     phase_sum = int(positions @ np.arange(phases + 1))
     use = use_of(data, np.array([[0, data.positions]]), available_cpus())[0].sum(axis=0)
@@ -51,12 +54,34 @@ def summarise(data: Dataset, layout: Layout) -> dict:
         "never_apply": {path: n for path, n in never.items() if n},
         "rarely_apply": {labels[i]: int(use[i]) for i in np.flatnonzero((use > 0) & (use < RARE))},
         "use": {label: int(n) for label, n in zip(labels, use, strict=True)},
+        **({"points": _points(of_games, most) | {"side": wording_of(data.manifest["game"]).sides[0]}} if most > 1 else {}),
     }
 
 
-def _kind(outcome: np.ndarray) -> np.ndarray:
-    """Return the indices (n,) in KINDS of outcomes."""
-    return np.where(np.isin(outcome, (-1, 0, 1)), 1 - np.sign(outcome), KINDS.index("other")).astype(np.int64)
+def is_labelled(data: Dataset) -> bool:
+    """Return whether most games have a fractional label in place of a result: their positions were labelled one by one."""
+    of_games = data.outcome[data.first[:-1][np.diff(data.first) > 0]]
+    return bool(2 * np.count_nonzero(_whole(of_games, points_of(data.manifest["game"]))) < len(of_games))
+
+
+def _kind(outcome: np.ndarray, most: int) -> np.ndarray:
+    """Return the indices (n,) in KINDS of outcomes, which stand for whole points up to `most` if they are no labels."""
+    return np.where(_whole(outcome, most), 1 - np.sign(outcome), KINDS.index("other")).astype(np.int64)
+
+
+def _whole(outcome: np.ndarray, most: int) -> np.ndarray:
+    """Return which outcomes (n,) are whole points, as those of games are."""
+    return np.isin(outcome, np.arange(-most, most + 1, dtype=np.float32) / np.float32(most))
+
+
+def _points(outcome: np.ndarray, most: int) -> dict:
+    """Return, as plain data, how many games have each outcome in points, how many have fractional labels, and the mean."""
+    whole = _whole(outcome, most)
+    points, counts = np.unique(np.rint(outcome[whole] * most).astype(int), return_counts=True)
+    spread = float(outcome.std(dtype=np.float64) * most) if len(outcome) else 0.0
+    return {"games": {f"{int(each):+d}": int(n) for each, n in zip(points[::-1], counts[::-1], strict=True)},
+            "labels": int((~whole).sum()), "mean": round(float(outcome.mean(dtype=np.float64) * most), 4),
+            "deviation": round(spread, 4)}
 
 
 def _shares(counts: np.ndarray) -> list[float]:
@@ -74,19 +99,31 @@ def summary_lines(summary: dict) -> list[str]:
             f" (fractional labels: {100 * between:.1f} %)" if between > 1e-4 else "")
 
     never, rare = summary["never_apply"], summary["rarely_apply"]
+    labelled = summary.get("points", {}).get("labels", 0) * 2 > summary["games"] == summary["positions"]
     names = [path if n == 1 else f"{path} ({n})" for path, n in never.items()]
-    lines = [
+    lines = [] if labelled else [
         f"games          {summary['games']:,} ({summary['openings']:,} openings"
-        + (f", {summary['duplicate_games']:,} duplicates" if summary["duplicate_games"] else "") + ")",
-        f"positions      {summary['positions']:,} ({summary['positions'] / summary['games']:.1f} a game, "
-        f"{summary['nonzeros_per_position']:.1f} nonzeros each)",
-        f"win/draw/loss  {shares(summary['results_by_game'])} of games, {shares(summary['results_by_position'])} of positions",
+        + (f", {summary['duplicate_games']:,} duplicates" if summary["duplicate_games"] else "") + ")"]
+    lines += [
+        f"positions      {summary['positions']:,} (" + ("labelled" if labelled else
+        f"{summary['positions'] / summary['games']:.1f} a game") + f", {summary['nonzeros_per_position']:.1f} nonzeros each)",
+        *([points_line(summary["points"], summary["games"])] if "points" in summary else [
+            f"win/draw/loss  {shares(summary['results_by_game'])} of games, "
+            f"{shares(summary['results_by_position'])} of positions"]),
         f"phase          {summary['average_phase']:.1f} of {summary['phases']} on average",
         f"parameters     {summary['parameters']:,}, of which {sum(never.values())} never apply"
         + (f": {_listed(names)}" if never else "")]
     if rare:
         lines.append(f"               {len(rare)} apply to fewer than {RARE} positions: {_listed(list(rare))}")
     return lines
+
+
+def points_line(points: dict, games: int) -> str:
+    """Return the outcomes in points as a line of text."""
+    parts = [f"{each} {100 * n / max(games, 1):.1f} %" for each, n in points["games"].items() if not points["labels"]]
+    what = ", ".join(parts) or "expected points of labels"
+    return (f"points         {what}; for {points['side']}, on average {points['mean']:+.3f} "
+            f"(standard deviation {points['deviation']:.2f})")
 
 
 def _listed(names: list[str], most: int = 6) -> str:

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from games.record import wording_of
 from tuner.datasets.dataset import Dataset
 from tuner.datasets.split import split_games
 from tuner.diagnostics.findings import HALF, ratios_of
@@ -26,6 +27,7 @@ def dry_run_findings(data: Dataset, parameters: Parameters, options: FitOptions)
 
     Errors are those at the starting values, for the results of the games: the fitted values are not known yet.
     """
+    words = wording_of(parameters.game)
     if options.loss == DRAWS:
         options = replace(options, loss="ordered")  # either model of draws serves: only a fit can show which is better
     train, held = split_games(data, options.held_out, options.seed)
@@ -40,8 +42,8 @@ def dry_run_findings(data: Dataset, parameters: Parameters, options: FitOptions)
             **identify(problem, matrix, null_space, data.layout, parameters.stages),
             "expected": [{"parameter": place.path}
                          | {stage: _known(value) for stage, value in zip(parameters.stages, reach[:, place.first], strict=True)}
-                         for place in data.layout.headline],
-            "ratios": ratios_of(found, problem.start, data.layout),
+                         for place in (data.layout.headline if words.ratios else [])],
+            "ratios": ratios_of(found, problem.start, data.layout) if words.ratios else [], "unit": words.unit,
             "median": _known(float(np.nanmedian(np.where(reach > 0, reach, np.nan)))) if (reach > 0).any() else None}
 
 
@@ -64,7 +66,7 @@ def dry_run_lines(found: dict) -> list[str]:
     if found["condition"]:
         lines.append(f"condition number {found['condition']:,.0f}")
     other = "" if found["method"] == "logistic" else f"; those of {found['method']}, the method used here, will differ"
-    lines.append(f"expected 95 % intervals of a fit to the results without a prior, in centipawns{other}:")
+    lines.append(f"expected 95 % intervals of a fit to the results without a prior, in {found['unit']}{other}:")
     for line in found["expected"]:
         name, *values = line.items()
         lines.append(f"  {name[1]}  " + "  ".join(f"{stage} +/- {_text(value)}" for stage, value in values))

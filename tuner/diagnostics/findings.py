@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from games.record import Wording
 from tuner.diagnostics.identifiability import identify
 from tuner.diagnostics.validation import Change, calibration, change_of_loss
 from tuner.fit.noise import PRICED_DEPTH, noise_of
@@ -104,9 +105,9 @@ def noise_found(result: FitResult, priced: bool) -> dict | None:
     return plain | ({"elo": round(cost.elo, 1), "low": round(cost.low, 1), "high": round(cost.high, 1)} if cost else {})
 
 
-def noise_line(noise: dict) -> str:
+def noise_line(noise: dict, unit: str) -> str:
     """Return the noise as a line of text."""
-    text = f"sampling noise (standard deviation): evaluations +/- {_short(noise['evaluations'])} centipawns"
+    text = f"sampling noise (standard deviation): evaluations +/- {_short(noise['evaluations'])} {unit}"
     if "differences" in noise:
         text += f", differences between neighbouring positions of a game +/- {_short(noise['differences'])}"
     if "elo" not in noise:
@@ -121,29 +122,32 @@ def _short(value: float) -> str:
     return f"{value:.1f}" if value < 10 else f"{value:.0f}"
 
 
-def advice(result: FitResult, change: dict | None, noise: dict | None, method: str, better: str) -> list[str]:
+def advice(result: FitResult, change: dict | None, noise: dict | None, method: str, better: str,
+           words: Wording, labelled: bool = False) -> list[str]:
     """Return the caveats of a fit, as lines of text; `change` is that of the held-out loss on results, `better` names what could
-    be learned from in place of results."""
+    be learned from in place of results. `labelled`: the games are labelled positions."""
     lines, games = [], result.games
+    of, results = ("positions", "labels") if labelled else ("games", "results")
     if not result.convergence.converged:
         lines.append(f"the fit did not converge: {result.convergence.remains}; use more --iterations or another --learner")
     if result.uncertainty and games:
-        lines.append(f"halving the standard errors takes about {(HALF - 1) * games:,} more games of this kind")
+        lines.append(f"halving the standard errors takes about {(HALF - 1) * games:,} more {of} of this kind")
         inflation = _inflation(result.uncertainty)
         if result.positions > 1.5 * games and inflation and not 1 / APART < inflation < APART:
             lines.append(f"standard errors that treat positions as independent would be {max(inflation, 1 / inflation):.1f} "
                          f"times too {'small' if inflation >= 1 else 'large'}")
         if games < FEW_GAMES:
-            lines.append(f"only {games} games: intervals are wider (Student's t), and still rough")
+            lines.append(f"only {games} {of}: intervals are wider (Student's t), and still rough")
     if change and change["high"] is not None:
         if change["low"] <= 0 <= change["high"]:
-            lines.append("the held-out games do not show whether the learned values predict results better")
+            lines.append(f"the held-out {of} do not show whether the learned values predict {results} better")
         elif change["low"] > 0:
-            lines.append("the learned values predict the results of held-out games worse than the starting values")
+            lines.append(f"the learned values predict the {results} of held-out {of} worse than the starting values")
     if noise and method == "logistic" and (noise["elo"] > COSTLY if "elo" in noise else noise["evaluations"] > NOISY):
-        lines.append(f"expect to lose a match: sampling noise alone moves evaluations by {noise['evaluations']:.0f} centipawns "
-                     f"(standard deviation), because the results of {games:,} games set {len(result.null_space.coordinates):,} "
-                     f"weights; learn from {better}, from more games, or with a narrower --prior")
+        expected = "expect to lose a match: " if words == Wording() else ""
+        lines.append(f"{expected}sampling noise alone moves evaluations by {noise['evaluations']:.0f} {words.unit} "
+                     f"(standard deviation), because the {results} of {games:,} {of} set {len(result.null_space.coordinates):,} "
+                     f"weights; learn from {'' if labelled else f'{better}, from '}more {of}, or with a narrower --prior")
     return lines
 
 

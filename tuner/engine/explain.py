@@ -7,6 +7,7 @@ import math
 import numpy as np
 from rich.console import Console
 
+from games.record import Game, Wording
 from tuner.engine.engine import Engine
 from tuner.io.tables import number, show_lines, show_table
 from tuner.parameters.parameters import Parameters
@@ -35,7 +36,7 @@ def explain(engine: Engine, parameters: Parameters, words: np.ndarray) -> dict:
     v = math.tanh(parameters.scale * evaluation)
     return {
         "position": engine.game.text(words), "phase": phase, "phases": engine.phases, "evaluation": round(evaluation, 2),
-        "value": round(v, 4), "win_probability": round((1 + v) / 2, 4), "shares": dict(zip(stages, shares.tolist(), strict=True)),
+        "value": round(v, 4), **expected_of(v, engine.game), "shares": dict(zip(stages, shares.tolist(), strict=True)),
         "terms": [{"term": name, **dict(zip(stages, term["stages"].tolist(), strict=True)),
                    "contribution": float(term["stages"] @ shares), "parameters": term["parameters"]}
                   for name, term in terms.items()]}
@@ -63,7 +64,7 @@ def _columns(engine: Engine, term: str) -> np.ndarray:
     return np.concatenate([np.arange(place.first, place.first + place.size) for place in places])
 
 
-def show(console: Console, result: dict, all_parameters: bool) -> None:
+def show(console: Console, result: dict, all_parameters: bool, words: Wording) -> None:
     """Print an explanation as a table."""
     stages = list(result["shares"])
     rows = []
@@ -74,7 +75,18 @@ def show(console: Console, result: dict, all_parameters: bool) -> None:
                      for p in term["parameters"]]
     rows.append(["total", "", *(number(sum(term[s] for term in result["terms"])) for s in stages),
                  number(result["evaluation"])])
-    show_table(console, "centipawns, first player's view", ["term", "count", *stages, "tapered"], rows)
+    show_table(console, f"{words.unit}, {words.view}", ["term", "count", *stages, "tapered"], rows)
     shares = ", ".join(f"{100 * share:.0f} % {stage}" for stage, share in result["shares"].items())
-    show_lines(console, f"phase {result['phase']} of {result['phases']} ({shares}); the first player scores "
-               f"{100 * result['win_probability']:.1f} % (v = {result['value']:+.3f})")
+    show_lines(console, f"phase {result['phase']} of {result['phases']} ({shares}); {expected_text(result, words)}")
+
+
+def expected_of(value: float, game: Game) -> dict[str, float]:
+    """Return what a value v promises the first player: its probability of winning, or its expected points."""
+    return {"win_probability": round((1 + value) / 2, 4)} if game.points == 1 else {"points": round(game.points * value, 4)}
+
+
+def expected_text(result: dict, words: Wording) -> str:
+    """Return the same in words, of a result with `value` and `expected_of`."""
+    expected = (f"expects {result['points']:+.3f} points" if "points" in result else
+                f"scores {100 * result['win_probability']:.1f} %")
+    return f"{words.sides[0]} {expected} (v = {result['value']:+.3f})"

@@ -22,7 +22,9 @@ class Leaf(NamedTuple):
 def leaf_of(game: Game, words: np.ndarray, found: Found) -> Leaf:
     """Return the leaf of a search of the position `words`."""
     sign = -1 if game.second_to_move(words) else 1
-    win = 0 if found.win_in is None else sign if found.win_in > 0 else -sign
+    win: float = 0 if found.win_in is None else sign if found.win_in > 0 else -sign
+    if found.reward is not None:
+        win = sign * found.reward
     for move in found.pv:
         words = game.play(words, move)
     return Leaf(words, sign * found.value, win)

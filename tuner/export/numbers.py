@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from games.record import points_of
 from games.streams import InputError
 from tuner import __version__
 from tuner.io.text import one_line
@@ -81,7 +82,7 @@ def factors_of(p: Parameters, factor: float) -> np.ndarray:
 
 def rounding_line(r: Rounded) -> str:
     """The rounding errors in a line of text."""
-    unit = "units of the export" if r.factor != 1 else "centipawns" + " or percent" * any(
+    unit = "units of the export" if r.factor != 1 else r.parameters.wording.unit + " or percent" * any(
         place.percent for place in r.parameters.layout.places)
     kind = "whole numbers" if r.decimals == 0 else f"{r.decimals} decimals"
     return f"rounded to {kind}: errors of at most {r.largest:.3g}, on average {r.mean:.3g} {unit}"
@@ -98,7 +99,9 @@ def heading(r: Rounded, name: str, tables: bool = True) -> list[str]:
     if r.factor != 1:
         lines.append(f"multiplied by {r.factor:.6g} so that {p.layout.labels()[0]} is {p.weights[:, 0].mean() * r.factor:g}"
                      + (", the mean of its stages" if len(r.stages) > 1 else ""))
-    lines.append(f"probability of winning: 1 / (1 + exp(-{2 * r.scale:.6g} * evaluation)), a draw counting one half")
+    most = points_of(p.game)
+    lines.append(f"probability of winning: 1 / (1 + exp(-{2 * r.scale:.6g} * evaluation)), a draw counting one half"
+                 if most == 1 else f"expected points: {most} * tanh({r.scale:.6g} * evaluation)")
     lines += not_linear_lines(p)
     if tables:
         if len(r.stages) > 1:

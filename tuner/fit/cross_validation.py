@@ -27,7 +27,7 @@ def choose_prior(data: Dataset, parameters: Parameters, options: FitOptions,
     inside, _ = split_games(data, options.held_out, options.seed)
     losses: dict[float, float] = {}
     for width in WIDTHS:
-        watch(f"prior of {width:g} centipawns")
+        watch(f"prior of {width:g} {parameters.wording.unit}")
         found = []
         for number in range(SPLITS):
             trial = replace(options, prior=width, held_out=SHARE, seed=options.seed * 1000 + number + 1, errors=False)

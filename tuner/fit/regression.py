@@ -65,7 +65,7 @@ def fit(data: Dataset, parameters: Parameters, options: FitOptions,
     weights = learn(problem, options.learning, record)
 
     matrix = problem.gauss_newton(weights)
-    convergence = convergence_of(problem, weights, matrix)
+    convergence = convergence_of(problem, weights, matrix, parameters.wording.unit)
     null_space = find_null_space(problem, matrix, data.layout.places)
     weights = null_space.restore(problem, weights)
     uncertainty = standard_errors(problem, weights, matrix, null_space) if options.errors or play else None
@@ -82,7 +82,7 @@ def fit(data: Dataset, parameters: Parameters, options: FitOptions,
                      uncertainty, record.history, convergence, step)
 
 
-def convergence_of(problem: Problem, weights: np.ndarray, matrix: np.ndarray) -> Convergence:
+def convergence_of(problem: Problem, weights: np.ndarray, matrix: np.ndarray, unit: str) -> Convergence:
     """Return whether a fit converged, measured by the gain of one more Newton step."""
     value, gradient = objective_gradient(problem, weights)
     step, gain = newton_step(problem, weights, gradient, matrix)
@@ -91,7 +91,7 @@ def convergence_of(problem: Problem, weights: np.ndarray, matrix: np.ndarray) ->
     if gain <= CONVERGED * value:
         return Convergence(True, norm)
     return Convergence(False, norm, f"one more Newton step would lower the objective by {gain:.2g} and move a weight by up to "
-                                    f"{np.abs(step).max():.1f} centipawns")
+                                    f"{np.abs(step).max():.1f} {unit}")
 
 
 def best_fit(data: Dataset, parameters: Parameters, options: FitOptions,

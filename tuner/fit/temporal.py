@@ -133,7 +133,7 @@ def fit_temporal(data: Dataset, extra: TemporalData, parameters: Parameters, opt
     record = Record(watch)
     record(problem.start, temporal.equation(problem.start, temporal.games)[1])
     weights = LEARNERS[options.learner](temporal, options.learning, record)
-    convergence = convergence_of(temporal, weights)
+    convergence = convergence_of(temporal, weights, parameters.wording.unit)
     matrix = problem.gauss_newton(weights)
     null_space = find_null_space(problem, matrix, data.layout.places)
     weights = null_space.restore(problem, weights)
@@ -143,7 +143,7 @@ def fit_temporal(data: Dataset, extra: TemporalData, parameters: Parameters, opt
                      record.history, convergence)
 
 
-def convergence_of(temporal: TemporalProblem, weights: np.ndarray) -> Convergence:
+def convergence_of(temporal: TemporalProblem, weights: np.ndarray, unit: str) -> Convergence:
     """Return whether a fit converged, measured by the size of one more Newton step."""
     problem, games = temporal.problem, temporal.games
     right = temporal.equation(weights, games)[0]
@@ -155,7 +155,7 @@ def convergence_of(temporal: TemporalProblem, weights: np.ndarray) -> Convergenc
     furthest = float(np.abs(_factorised(matrix)(right[free])).max(initial=0.0))
     if furthest <= CONVERGED:
         return Convergence(True, norm)
-    return Convergence(False, norm, f"one more Newton step would move a weight by {furthest:.2g} centipawns")
+    return Convergence(False, norm, f"one more Newton step would move a weight by {furthest:.2g} {unit}")
 
 
 def _ridged(matrix: np.ndarray, problem: Problem, free: np.ndarray) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Measure what is left to gain: by better weights of the same terms, and by other functions of the same counts.
+"""Measure what is left to gain: by better weights of the same terms, by other functions of the same counts, and by a network.
 
 Losses are cross-entropies of the values of held-out positions, whole openings that nothing was fitted to; excess is what is above
 the entropy of the values themselves, which no prediction can go below. Results of games have no such entropy: theirs are losses.
@@ -19,6 +19,7 @@ from tuner.fit.options import FitOptions
 from tuner.fit.regression import fit
 from tuner.headroom.importance import importance
 from tuner.headroom.losses import cross_entropy, entropy, fitted_scale
+from tuner.headroom.network import OPTIONS, Added, added
 from tuner.headroom.resampling import Sums, plain
 from tuner.headroom.sample import Sample
 from tuner.headroom.sentences import sentences
@@ -34,7 +35,8 @@ DIGITS = 6
 @dataclass(frozen=True)
 class Predictions:
     """Logits (n,) of the sample's positions by each model; `scales` are those of the parameter file and of the fit. `held` (n,)
-    bool marks the positions that were held out; `counts` says how much the trees use each input."""
+    bool marks the positions that were held out; `counts` says how much the trees use each input; the network saw boards of the
+    encoding `board`, None: counts alone."""
 
     logits: dict[str, np.ndarray]
     scales: dict[str, float]
@@ -42,6 +44,7 @@ class Predictions:
     counts: list[dict]
     seen: int  # columns that the trees saw
     trees: int
+    board: str | None = None
 
 
 def measured(sample: Sample, start: str, held_out: float, display: Display) -> dict:
@@ -70,9 +73,10 @@ def described(sample: Sample, start: str, found: Predictions) -> dict:
     if len(stages := sample.data.manifest["stages"]) > 1:
         whole["first_stage"] = stages[0]
         whole["phases"] = phases(sample.share[held], cluster, losses, mass)
+    whole |= {"board": found.board, "disagreements": disagreements(sample, found)}
     if "trees" in losses:
         whole |= {"columns_of_trees": found.seen, "trees": found.trees, "counts": found.counts,
-                  "disagreements": disagreements(sample, found)}
+                  "network_on_trees": plain(total.interval(partial(gain, "trees", "network", "mass")))}
     else:
         whole["missing"] = MISSING
     whole["sentences"] = sentences(whole)
@@ -101,7 +105,8 @@ def predicted(sample: Sample, held_out: float, display: Display) -> Predictions:
         scales[name] = fitted_scale(evaluation[learned], sample.q[learned], sample.mass[learned])
         logits[name] = 2 * scales[name] * evaluation
     if not available():
-        return Predictions(logits, scales, ~learned, [], 0, 0)
+        network = _network(sample, logits, learned, display)
+        return Predictions(logits, scales, ~learned, [], 0, 0, network.board)
     display.begin("fitting trees")
     inputs = Inputs(logits["fit"], sample.share, sample.counts())
     model = boosted(inputs.only(learned), sample.q[learned], sample.mass[learned], sample.opening[learned], options.workers,
@@ -113,14 +118,23 @@ def predicted(sample: Sample, held_out: float, display: Display) -> Predictions:
     display.begin("shuffling counts")
     counts = importance(model, held, sample.q[~learned], sample.mass[~learned], sample.opening[~learned],
                         sample.data.layout, options.seed, options.workers)
-    return Predictions(logits, scales, ~learned, counts, len(model.columns), model.trees)
+    network = _network(sample, logits, learned, display)
+    return Predictions(logits, scales, ~learned, counts, len(model.columns), model.trees, network.board)
+
+
+def _network(sample: Sample, logits: dict[str, np.ndarray], learned: np.ndarray, display: Display) -> Added:
+    """Add the logits of a network."""
+    display.begin("learning a network", OPTIONS.epochs)
+    found = added(sample, logits["fit"], learned, display.counting)
+    logits["network"] = logits["fit"] + found.logit
+    return found
 
 
 def _gains(total: Sums, models: list[str]) -> list[dict]:
-    """Return what each model gains on the one before, and its share of the loss before."""
+    """Return what the fit gains on the parameter file and what the others gain on the fit, and its share of the loss before."""
     return [{"model": name, "on": before, **plain(total.interval(partial(gain, before, name, "mass"))),
              "share": plain(total.interval(partial(gain, before, name, before)))}
-            for before, name in zip(models, models[1:], strict=False)]
+            for before, name in (("start" if name == "fit" else "fit", name) for name in models[1:])]
 
 
 def gain(before: str, after: str, unit: str, sums: dict) -> np.ndarray:
@@ -148,10 +162,11 @@ def phases(share: np.ndarray, cluster: np.ndarray, losses: dict[str, np.ndarray]
 
 
 def disagreements(sample: Sample, found: Predictions) -> list[dict]:
-    """Return the held-out positions where trees and fit differ most in the expected score, one of each game."""
+    """Return the held-out positions where the network or the trees differ most from the fit in the expected score, one of each
+    game."""
     place = np.flatnonzero(found.held)
     scores = {name: 1 / (1 + np.exp(-logit[place])) for name, logit in found.logits.items()}
-    apart = np.abs(scores["trees"] - scores["fit"])
+    apart = np.max([np.abs(score - scores["fit"]) for name, score in scores.items() if name not in ("start", "fit")], axis=0)
     chosen: list[int] = []
     games: set[int] = set()
     for i in np.argsort(-apart, kind="stable").tolist():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tuner.report.headroom_models import linear
+from tuner.report.headroom_models import gain_of, linear
 
 SOME = 3  # names in a sentence
 
@@ -13,10 +13,11 @@ def sentences(found: dict) -> list[str]:
     lines = [_fit(found, gains["fit"])]
     if "trees" in gains:
         lines.append(_trees(found, gains["trees"]))
-        if found["targets"] != "results":
-            left = next(line for line in found["models"] if line["model"] == "trees")
-            lines.append(f"What neither closes, {left['value']:.4f}, needs counts that these terms lack, or a search; or more "
-                         "positions to learn from.")
+    lines.append(_network(found, gains["network"]))
+    if found["targets"] != "results":
+        left = min(line["value"] for line in found["models"] if line["model"] in ("trees", "network"))
+        lines.append(f"What none of them closes, {left:.4f}, needs counts that these terms lack, or a search; or more positions "
+                     "to learn from.")
     return lines
 
 
@@ -56,6 +57,23 @@ def _trees(found: dict, gain: dict) -> str:
     return text + " (docs/headroom.md)."
 
 
+def _network(found: dict, gain: dict) -> str:
+    """What the network gains on the fit and, beside trees, what it found that they did not."""
+    sees = "the same counts and the board" if found.get("board") else "the same counts"
+    if not certain(gain):
+        return f"A small network that sees {sees} gains nothing on the fit beyond chance."
+    text = f"A small network that sees {sees} gains {interval_text(gain)} on the fit"
+    more = found.get("network_on_trees")
+    if more is None or more["low"] is None:
+        return text + "."
+    if more["low"] > 0:
+        source = "; it may have found in the board what no term counts." if found.get("board") else "."
+        return f"{text}, {interval_text(more)} more than the trees{source}"
+    if more["high"] < 0:
+        return f"{text}, less than the trees."
+    return f"{text}, as much as the trees, as far as these games can tell."
+
+
 def _amount(found: dict, gain: dict, before: str) -> str:
     """A gain; for targets whose own entropy is known also its share of the distance to them."""
     text = interval_text(gain)
@@ -66,7 +84,7 @@ def _amount(found: dict, gain: dict, before: str) -> str:
 
 def _most(phases: list[dict]) -> dict | None:
     """Return the phases in which trees gain most a position, if that is certain there."""
-    known = [(line, line["gains"][-1]) for line in phases if line["gains"][-1]["model"] == "trees"]
+    known = [(line, gain) for line in phases if (gain := gain_of(line["gains"], "trees"))]
     if len(known) < 2:
         return None
     line, gain = max(known, key=lambda pair: pair[1]["value"])

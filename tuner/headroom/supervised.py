@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -86,7 +87,7 @@ def learned_network(sample: Sample, start: str, shape: Shape, held_out: float, o
     network_logit = logits(found.network, examples.inputs[held], arrays)
     start_logit = _start_logit(sample, held)
     origin = f"{int((~held).sum())} positions; {command}"
-    file = NetworkFile(game.name, encoding.name, found.network, 1, origin, parameters.scale)
+    file = NetworkFile(game.name, encoding.name, found.network, game.points, origin, parameters.scale)
     predicted = {START: start_logit, NET: np.where(second[held], -network_logit, network_logit)}
     whole = _described(sample, start, held, predicted, found)
     whole |= {"game": game.name, "encoding": encoding.name, "layers": [encoding.size, *shape.hidden, 1],
@@ -115,7 +116,7 @@ def _described(sample: Sample, start: str, held: np.ndarray, predicted: dict[str
         "games": len(sample.games), "held_out_positions": int(held.sum()),
         "held_out_games": len(np.unique(sample.game[held])), "seed": sample.options.seed,
         "loss": "cross-entropy" if of_results else "excess cross-entropy",
-        "models": [{"model": name, **plain(total.interval(lambda sums, name=name: mean(name, sums)))} for name in losses],
+        "models": [{"model": name, **plain(total.interval(partial(mean, name)))} for name in losses],
         "gain": plain(total.interval(lambda sums: gain(START, NET, "mass", sums))),
         "epochs": [{key: value if key == "epoch" or value is None else round(value, 8) for key, value in line.items()}
                    for line in found.epochs], "best_epoch": best["epoch"]}
@@ -161,6 +162,5 @@ def sentence(found: dict) -> str:
 
 def with_options(options: LearnOptions, seed: int, epochs: int | None, rate: float | None, batch: int | None) -> LearnOptions:
     """Return the options with those that the user chose."""
-    found = replace(options, seed=seed)
-    chosen = {"epochs": epochs, "rate": rate, "batch": batch}
-    return replace(found, **{name: value for name, value in chosen.items() if value is not None})
+    return replace(options, seed=seed, epochs=options.epochs if epochs is None else epochs,
+                   rate=options.rate if rate is None else rate, batch=options.batch if batch is None else batch)

@@ -21,10 +21,10 @@ def lines_of(found: dict) -> list[str]:
         lines.append(f"  {names[line['model']]:<{width}}{interval_text(line)}"
                      + (f"   gain {interval_text(gain)}" if gain else ""))
     if found.get("phases"):
-        short = [name for name in ("start", "fit", "trees") if name in found["phases"][0]]
+        short = [name for name in ("start", "fit", "trees", "network") if name in found["phases"][0]]
         lines.append(f"by the share of the first stage, {found['first_stage']}:")
         lines.append(f"  {'share':<12}{'positions':>10}" + "".join(f"{'file' if name == 'start' else name:>9}" for name in short)
-                     + f"   gain of {'trees' if 'trees' in short else 'fit'}")
+                     + f"   gain of the {short[-1]}")
         for line in found["phases"]:
             lines.append(f"  {line['from']:.2f}-{line['to']:.2f}   {line['positions']:>10,}"
                          + "".join(f"{line[name]:>9.4f}" for name in short) + f"   {interval_text(line['gains'][-1])}")
@@ -33,8 +33,10 @@ def lines_of(found: dict) -> list[str]:
         wide = max(len(line["input"]) for line in found["counts"][:SHOWN]) + 2
         lines += [f"  {line['input']:<{wide}}{interval_text(line, 5)}" for line in found["counts"][:SHOWN]]
     if found.get("disagreements"):
-        lines.append("where trees and fit differ most (expected score of the first player: value, file, fit, trees):")
-        lines += [f"  {line['value']:.2f}  {line['start']:.2f}  {line['fit']:.2f}  {line['trees']:.2f}  {line['position']}"
+        shown = [name for name in ("value", *names) if name in found["disagreements"][0]]
+        lines.append("where the others differ most from the fit (expected score of the first player: "
+                     f"{', '.join('file' if name == 'start' else name for name in shown)}):")
+        lines += ["  " + "  ".join(f"{line[name]:.2f}" for name in shown) + f"  {line['position']}"
                   for line in found["disagreements"][:POSITIONS]]
     if "missing" in found:
         lines.append(found["missing"])

@@ -122,7 +122,7 @@ def boosted(inputs: Inputs, q: np.ndarray, mass: np.ndarray, cluster: np.ndarray
     from threadpoolctl import threadpool_limits
 
     aside = set_aside(cluster, seed)
-    columns = _frequent(inputs.counts.of[~aside])
+    columns = frequent(inputs.counts.of[~aside])
     shown = Boosted(columns, inputs.counts.source[columns], inputs.counts.even[columns], [])
     features = shown.features(inputs.only(~aside))
     both = np.concatenate([features, shown.mirrored(features)])
@@ -160,7 +160,7 @@ def set_aside(cluster: np.ndarray, seed: int) -> np.ndarray:
     return np.isin(cluster, names[chosen])
 
 
-def _frequent(counts: Any) -> np.ndarray:
+def frequent(counts: Any) -> np.ndarray:
     """Return the columns (k,), ascending, that apply most often, of those that vary enough for a leaf of a tree."""
     applies = np.bincount(counts.indices, minlength=counts.shape[1])
     order = np.argsort(-applies, kind="stable")[:MOST_COLUMNS]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from games.record import ReadOptions, ReadReport
+from games.record import ReadOptions, ReadReport, points_of, wording_of
 from games.streams import InputError
 from tuner.datasets.dataset import Dataset
 from tuner.datasets.format import is_dataset
@@ -65,7 +65,8 @@ def require_learnable(data: Dataset, what: str = "", results: set[float] | None 
     results = results or set(np.unique(data.outcome[first]).tolist())
     if len(results) == 1:
         result = next(iter(results))
-        kind = {0: "a draw", 1: "a win of the first player", -1: "a loss of the first player"}.get(
-            result, f"labelled {(1 + result) / 2:g}")
+        most, words = points_of(data.manifest["game"]), wording_of(data.manifest["game"])
+        kind = {0: "a draw", 1: f"a win of {words.sides[0]}", -1: f"a loss of {words.sides[0]}"}.get(
+            result, f"labelled {(1 + result) / 2:g}") if most == 1 else f"worth {most * result:+.2f} points for {words.sides[0]}"
         raise InputError(f"every one of the {len(first):,} games is {kind}{read}: there is nothing to learn; "
                          "expected games with different results")

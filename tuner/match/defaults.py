@@ -44,7 +44,7 @@ def require_suitable(settings: Settings, game: Game) -> None:
         if settings.hash is not None:
             raise InputError(f"--hash: the search of {name} keeps no table; leave it out")
         for side, control in zip("ab", settings.controls, strict=True):
-            given = {limit for limit, value in control.items() if value}
-            if given != {"depth"} or control["depth"] > game.deepest:
+            limits = {limit for limit, value in control.items() if value}
+            if limits != {"depth"} or control["depth"] > game.deepest:
                 raise InputError(f"the search of {name} has one limit, a depth of 1 to {game.deepest} plies, not "
                                  f"{settings.control('ab'.index(side)).text}; choose one with --depth")

@@ -58,7 +58,7 @@ class Table:
             if loser is not None:
                 outcome = game.forfeited(loser)
             return PlayedGame(self._room[:len(moves) + 1], moves, len(opening), choices, seconds, outcome, end, loser, detail,
-                              None if self._luck is None else self._given)
+                              luck=None if self._luck is None else self._given)
 
         if self._stopped():
             raise Abandoned

@@ -6,7 +6,7 @@ V over all rolls. Its mean over the dice is zero, whoever plays and whatever V i
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from games.streams import InputError
 from tuner.engine.spec import EvaluationSpec, engine_of
 
 
+@runtime_checkable
 class Rolling(Protocol):
     """What luck needs of a search, see `games.search.expectimax_searcher`."""
 
@@ -40,6 +41,6 @@ class Luck:
 def luck_by(game: Game, evaluation: EvaluationSpec) -> Luck:
     """Return the measure by an evaluation. InputError if the search of the game has no values of rolls."""
     searcher = engine_of(evaluation.engine).searcher(evaluation.parameters, False, 1)
-    if not hasattr(searcher, "best_values"):
+    if not isinstance(searcher, Rolling):
         raise InputError(f"{game.name} has no search over dice to measure luck with")
     return Luck(game, searcher)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,6 +36,7 @@ from tuner.match.loop import Rules
 from tuner.match.openings import Book, Generator, Start
 from tuner.match.settings import Settings
 from tuner.networks.evaluation import network_evaluation
+from tuner.parameters.parameters import DEFAULT_GAME
 from tuner.parameters.reader import read_parameters
 from tuner.statistics.sprt import Sprt
 
@@ -62,8 +64,7 @@ class Contestants:
 
 def contestants_of(settings: Settings, folder: Path | None = None) -> Contestants:
     """Make the players, those of a resumed match from the copies in its folder; InputError for a user's mistake."""
-    sides = [_of_copy(text, folder / copy) if folder and (folder / copy).exists() else understood(text)
-             for text, copy in zip((settings.a, settings.b), COPIES, strict=True)]
+    sides = [_side(settings, folder, i) for i in range(2)]
     for side, copy in zip(sides, COPIES, strict=True):
         if folder and side.kind in (PARAMETERS, NETWORK) and not (folder / copy).exists():
             raise InputError(f"{folder / copy}: is missing, the {side.kind} of {side.what} when the match began; put it back")
@@ -82,6 +83,21 @@ def contestants_of(settings: Settings, folder: Path | None = None) -> Contestant
         legs += _baselines(engine, sides, players, opponent, settings)
     luck = None if game.roll is None else _luck(game, folder)
     return Contestants(game, legs, opponent, engine, luck)
+
+
+def _side(settings: Settings, folder: Path | None, i: int) -> Named:
+    """Return a player, as its copy in the folder of the match is if it has one."""
+    text, copy = (settings.a, settings.b)[i], COPIES[i]
+    return _of_copy(text, folder / copy) if folder and (folder / copy).exists() else understood(text)
+
+
+def game_of_folder(settings: Settings, folder: Path) -> Game:
+    """Return the game of the match in a folder, which that of one player names if the other is gone."""
+    known = []
+    for i in range(2):
+        with contextlib.suppress(InputError):
+            known.append(_side(settings, folder, i).game)
+    return find(next(filter(None, known), DEFAULT_GAME))
 
 
 def game_of_match(a: Named, b: Named) -> Game:

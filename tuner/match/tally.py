@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 
 from tuner.match.points_text import PointResults, ordered
 from tuner.statistics.pentanomial import Results
@@ -20,7 +21,7 @@ class Tally:
         self._test = test
         self._most, self._pairs = points, [0] * (4 * points + 1)
         self.games: Counter[int] = Counter()  # by points of the first named player
-        self._of_pairs: dict[int, tuple[list[int], list[float] | None]] = {}  # points and luck
+        self._of_pairs: dict[int, tuple[Sequence[int], Sequence[float] | None]] = {}  # points and luck
         self._waiting: dict[int, dict] = {}
         self._next = 0
         self.forfeits: Counter[str] = Counter()

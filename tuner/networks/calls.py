@@ -43,11 +43,14 @@ class WholeGames(Protocol):
 class Encoding(Protocol):
     """What a network sees of a position, see `evalterms/backgammon/encodings.py`."""
 
-    name: str
-    units: np.ndarray
-    for_mover: bool
-    write: Any
-
+    @property
+    def name(self) -> str: ...
+    @property
+    def units(self) -> np.ndarray: ...
+    @property
+    def for_mover(self) -> bool: ...
+    @property
+    def write(self) -> Any: ...
     @property
     def size(self) -> int: ...
 

@@ -15,6 +15,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
+from games.record import Wording
 from games.streams import InputError
 from tuner.parameters.yaml_tree import Node, Source
 
@@ -38,16 +39,23 @@ class Comment:
     indent: int | None = 0
 
 
-# at the end of the scale's line in every file, unless the user has another comment there
-OURS = Comment(("scale",), "# v = tanh(scale * centipawns), p = (1 + v) / 2", None)
+OF_SCALE = ("scale",)
+OURS = re.compile(r"# v = tanh\(scale \* [a-z ]+\), [^#]*")
+
+
+def of_scale(words: Wording) -> Comment:
+    """Return the comment at the end of the scale's line in every file, unless the user has another one there."""
+    return Comment(OF_SCALE, f"# v = tanh(scale * {words.unit}), {words.value}", None)
 
 
 def comments_of(source: Source) -> tuple[Comment, ...]:
-    """All comments of a file but OURS, in their order, a run of blank lines as one; InputError if they are too long."""
+    """All comments of a file but that of `of_scale`, in their order, a run of blank lines as one; InputError if they are too
+    long."""
     text = source.text
     lines = [match.span(1) for match in LINE.finditer(text)]
     remarks = [(line, begin, end) for line, begin, end in _remarks(source, lines)
-               if not (text.startswith("scale:", line) and text[begin:end].rstrip() == OURS.text)]
+               if not (
+                   text.startswith("scale:", line) and OURS.fullmatch(text[begin:end].rstrip()))]
     if not remarks:
         return ()
     values = list(_values(source.root, ()))

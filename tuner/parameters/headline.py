@@ -14,10 +14,11 @@ def headline(p: Parameters) -> dict | None:
     """Return `unit`, the first number, and `values`, the ratios of the others to it, as means over the stages.
 
     `low` and `high` are the 95 % interval recorded in `learned`, None if there is none or if it does not belong to these
-    weights. A ratio is None if the unit is not positive. Returns None for fewer than two numbers.
+    weights. A ratio is None if the unit is not positive. Returns None for fewer than two numbers, and for games
+    whose first term has no unit.
     """
     places = p.layout.headline
-    if len(places) < 2:
+    if len(places) < 2 or not p.wording.ratios:
         return None
     unit, *others = [(place.path, float(p.weights[:, place.first].mean())) for place in places]
     known = _intervals(p.learned, unit[0])

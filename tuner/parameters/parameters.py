@@ -1,4 +1,4 @@
-"""The weights of an evaluation, in centipawns with one number per stage, and their bounds and priors for a fit."""
+"""The weights of an evaluation, one number per stage, in centipawns or the unit of the game, and their bounds and priors."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from games.record import Wording, wording_of
 from tuner.parameters.comments import Comment
 from tuner.parameters.layout import Layout
 
@@ -47,6 +48,11 @@ class Parameters:
     def of_rows(self) -> bool:
         """Whether another program counts the terms: there are rows to learn from, but no rules."""
         return self.phases is not None
+
+    @property
+    def wording(self) -> Wording:
+        """The words of the game, such as the unit of the weights."""
+        return wording_of(self.game)
 
     def mask(self, patterns: tuple[str, ...]) -> np.ndarray:
         """(stages, columns) bool: weights that one of these names or globs matches."""

@@ -115,7 +115,7 @@ def _rows(console: Console, found: Comparison, view: View, chosen: np.ndarray) -
 def _table(found: Comparison, view: View, shown: Sequence[int], group: Sequence[int]) -> tuple[list[str], list[list[Cell]]]:
     """Return headings and rows of the numbers, with some stages side by side."""
     labels = found.layout.labels_with_units()
-    heads = ["centipawns", *(head for s in group for head in _heads(found, s))]
+    heads = [found.files[0].wording.unit, *(head for s in group for head in _heads(found, s))]
     return heads, [[labels[i], *(cell for s in group for cell in _cells(found, view, s, i))] for i in shown]
 
 
@@ -222,5 +222,6 @@ def _notes(found: Comparison, view: View, hidden: int) -> list[str]:
     if hidden and view.supported:
         notes.append(f"{hidden} single numbers are hidden; in tables {UNSUPPORTED} is a number without a supported change")
     elif hidden:
-        notes.append(f"{hidden} numbers that moved by less than {view.least:g} centipawns are hidden; --all shows them")
+        unit = found.files[0].wording.unit
+        notes.append(f"{hidden} numbers that moved by less than {view.least:g} {unit} are hidden; --all shows them")
     return notes

@@ -12,7 +12,7 @@ import numpy as np
 import yaml
 
 from tuner.io.files import plain_text, replaced, unwritable
-from tuner.parameters.comments import OURS, Place, with_comments
+from tuner.parameters.comments import OF_SCALE, Place, of_scale, with_comments
 from tuner.parameters.own_layout import ROWS
 from tuner.parameters.parameters import LARGEST_ERROR, UNKNOWN, Parameters
 from tuner.parameters.reader import read_parameters
@@ -34,8 +34,8 @@ def write_parameters(path: Path, p: Parameters) -> None:
 
 def to_text(p: Parameters, folder: Path | None = None) -> str:
     """The parameters as YAML text, with their comments; paths of files of terms are relative to the folder."""
-    said = any(comment.place == OURS.place and comment.indent is None for comment in p.comments)
-    return "\n".join(with_comments(_lines(p, folder), p.comments if said else (*p.comments, OURS))) + "\n"
+    said = any(comment.place == OF_SCALE and comment.indent is None for comment in p.comments)
+    return "\n".join(with_comments(_lines(p, folder), p.comments if said else (*p.comments, of_scale(p.wording)))) + "\n"
 
 
 def _lines(p: Parameters, folder: Path | None) -> Iterator[tuple[Place, str]]:

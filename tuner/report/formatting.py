@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TypeGuard
 
 from markupsafe import Markup, escape
+
+from games.record import Wording
 
 MISSING = "–"
 SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -69,12 +71,35 @@ def coded(text: str) -> Markup:
     return Markup(re.sub(r"--[a-z][a-z-]*", r"<code>\g<0></code>", str(escape(text))))
 
 
-def outcome(value: object) -> str:
-    """The outcome of a game in words."""
-    if not known(value):
-        return MISSING
-    return "the first player won" if value > 0 else "the second player won" if value < 0 else "drawn"
+def calibration_question(most: int) -> str:
+    """What a calibration chart shows, of a game that is won by up to `most` points."""
+    if most == 1:
+        return "Predicted scores against results of games: points on the diagonal are calibrated."
+    return (f"Predicted against actual outcomes, from 0, the loss of {most} points, to 1, the win of {most}: dots on the "
+            "diagonal are calibrated.")
 
 
-FILTERS = {"number": number, "signed": signed, "whole": whole, "short": short, "percent": percent, "outcome": outcome,
+def outcomes_of(words: Wording, most: int) -> dict[str, Callable[[object], str]]:
+    """Return filters of a game that is won by up to `most` points: `outcome`, a result in words, and `expected`, a predicted
+    score from 0 to 1."""
+
+    def outcome(value: object) -> str:
+        if not known(value):
+            return MISSING
+        points = most * float(value)
+        if most == 1 or not points:
+            return words.won(points)
+        if abs(points - round(points)) > 1e-3:
+            return f"labelled {points:+.2f} points"
+        return f"{words.won(points)} {counted([0] * round(abs(points)), 'point', 'points')}"
+
+    def expected(value: object) -> str:
+        if not known(value) or most == 1:
+            return percent(value, 0)
+        return f"{most * (2 * float(value) - 1):+.2f} points"
+
+    return {"outcome": outcome, "expected": expected}
+
+
+FILTERS = {"number": number, "signed": signed, "whole": whole, "short": short, "percent": percent,
            "counted": counted, "coded": coded}

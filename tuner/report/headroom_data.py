@@ -6,7 +6,7 @@ from games.record import Game
 from tuner.report import positions
 from tuner.report.charts import Chart, points_chart
 from tuner.report.formatting import known, number, together
-from tuner.report.headroom_models import names_of
+from tuner.report.headroom_models import gain_of, names_of
 
 MOST = 10  # inputs in a chart
 
@@ -14,13 +14,17 @@ MOST = 10  # inputs in a chart
 def headroom_data(found: dict, game: Game | None) -> dict:
     """Return the data of the section; `found` has passed the schema of `tuner.report.headroom_file`."""
     gains = {gain["model"]: gain for gain in found["gains"]}
-    models = [{"name": names_of(found).get(line["model"], line["model"]), "loss": with_interval(line),
+    names = names_of(found)
+    models = [{"name": names.get(line["model"], line["model"]), "loss": with_interval(line),
                "gain": with_interval(gains[line["model"]]) if line["model"] in gains else ""} for line in found["models"]]
-    phases = [{**line, "gain": with_interval(line["gains"][-1])} for line in found.get("phases") or [] if line["gains"]]
+    columns = [line["model"] for line in found["models"] if line["model"] in ("trees", "network")]
+    last = (["fit"] + columns)[-1]
+    phases = [{**line, "others": [line.get(name) for name in columns], "gain": with_interval(gain)}
+              for line in found.get("phases") or [] if (gain := gain_of(line["gains"], last))]
     chart = _chart(found.get("counts") or [])
     return {"found": found, "models": models, "phases": phases, "charts": [chart] if chart else [],
             "positions": positions.shown(game, found.get("disagreements") or [], "h"),
-            "trees": any(line["model"] == "trees" for line in found["models"])}
+            "columns": columns, "last": last}
 
 
 def with_interval(found: dict, digits: int = 4) -> str:

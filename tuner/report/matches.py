@@ -7,17 +7,17 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
+from games.record import Game
 from games.streams import InputError
 from tuner.io.run_folder import CONFIG, HISTORY, read_config
-from tuner.match.report import openings_text
-from tuner.match.result_text import result_block, result_dict
+from tuner.match.difference import Difference, difference_of
+from tuner.match.report import openings_text, result_of
 from tuner.match.settings import SECTION, Settings
-from tuner.match.setup import COPIES, test_of
+from tuner.match.setup import COPIES, game_of_folder, test_of
 from tuner.match.tally import Tally
 from tuner.parameters.yaml_tree import read_tree
 from tuner.report.history import read_history
-from tuner.report.schema import OUTCOME, TEXT, WHOLE, Exactly, Kind, Needed
-from tuner.statistics.pentanomial import summarise
+from tuner.report.schema import NUMBER, TEXT, WHOLE, Exactly, Kind, Needed, Shape, points_up_to
 from tuner.statistics.sprt import Sprt
 
 
@@ -25,17 +25,23 @@ def _is_forfeit(value: object) -> bool:
     return isinstance(value, str) and value[:2] in ("a ", "b ")
 
 
-LINE = {"leg": Needed(WHOLE), "pair": Needed(WHOLE), "outcomes": Needed(Exactly(Needed(OUTCOME), 2)),
-        "plies": Needed(Exactly(Needed(WHOLE), 2)), "ends": Needed(Exactly(Needed(TEXT), 2)),
-        "reasons": Exactly(Needed(TEXT), 2), "forfeits": [Kind('"a" or "b" and a reason', _is_forfeit)]}
+def line_of(points: int) -> dict[str, Shape]:
+    """Return the shape of a line of the journal of a game that wins so many points at most."""
+    return {"leg": Needed(WHOLE), "pair": Needed(WHOLE), "outcomes": Needed(Exactly(Needed(points_up_to(points)), 2)),
+            "plies": Needed(Exactly(Needed(WHOLE), 2)), "ends": Needed(Exactly(Needed(TEXT), 2)),
+            "reasons": Exactly(Needed(TEXT), 2), "forfeits": [Kind('"a" or "b" and a reason', _is_forfeit)],
+            "luck": Exactly(Needed(NUMBER), 2)}
+
+
 POINTS = 400  # rows of `running`, at most
 
 
 @dataclass(frozen=True)
 class Match:
     """The result of a match. `plain` is what `tuner match --json` prints of it; `reasons` are those for which games ended;
-    `running` are rows of games, Elo, low, high and LLR (NaN without a test) over the match; `copies` are the players' parameter
-    files in the folder, `learned` the numbers of games that these were learned from, None if unknown."""
+    `running` are rows of games, difference, low, high and LLR (NaN without a test) over the match, in the unit of `difference`;
+    `copies` are the players' parameter files in the folder, `learned` the numbers of games that these were learned from, None if
+    unknown."""
 
     folder: Path
     names: tuple[str, str]
@@ -44,6 +50,7 @@ class Match:
     seed: int
     block: str
     plain: dict
+    difference: Difference
     test: Sprt | None
     decision: str | None
     reasons: list[tuple[str, int]]
@@ -63,9 +70,9 @@ def read_match(folder: Path) -> Match:
     """Read the match in a folder so far; InputError if there is none or a line is damaged."""
     settings = read_config(folder, SECTION, Settings)
     path = folder / HISTORY
-    lines = read_history(path, LINE, torn=True) if path.exists() else []
-    test, names, conditions, openings = _read_settings(folder / CONFIG, settings)
-    tally = Tally(test)
+    test, names, conditions, openings, game = _read_settings(folder, settings)
+    lines = read_history(path, line_of(game.points), torn=True) if path.exists() else []
+    tally = Tally(test, game.points)
     running: list[tuple[float, ...]] = []
     reasons: Counter[str] = Counter()
     first = [line for line in lines if line["leg"] == 0]
@@ -74,26 +81,28 @@ def read_match(folder: Path) -> Match:
         tally.add({key: value for key, value in line.items() if value is not None})
         reasons.update(line.get("reasons") or line["ends"])
         if i % step == 0 or i == len(first) - 1:
-            elo = summarise(tally.results.pairs).elo
-            running.append((2 * (i + 1), elo.value, elo.low, elo.high, tally.llr if test else math.nan))
-    results = tally.results
+            so_far = (math.nan if number is None else number for number in difference_of(tally, game).interval)
+            running.append((2 * (i + 1), *so_far, tally.llr if test else math.nan))
+    block, plain = result_of(tally, names, test, game)
+    played = plain["games"]
     forfeits = [(f"{names['ab'.index(key[0])]} lost by {key[2:]}", n) for key, n in sorted(tally.forfeits.items())]
     a, b = (folder / copy if (folder / copy).exists() else None for copy in COPIES)
     return Match(folder, names, conditions, openings, settings.seed,
-                 result_block(results, names, test),
-                 result_dict(results, names, test), test, tally.decision, reasons.most_common(),
-                 tally.plies / results.games if results.games else math.nan, forfeits, running, (a, b),
+                 "\n".join(block), plain, difference_of(tally, game), test, tally.decision, reasons.most_common(),
+                 tally.plies / played if played else math.nan, forfeits, running, (a, b),
                  (_games_learned(a) if a else None, _games_learned(b) if b else None))
 
 
-def _read_settings(path: Path, settings: Settings) -> tuple[Sprt | None, tuple[str, str], str, str]:
-    """The test, the names of the players, the conditions and the openings; InputError for damaged settings."""
+def _read_settings(folder: Path, settings: Settings) -> tuple[Sprt | None, tuple[str, str], str, str, Game]:
+    """Return the test, the names of the players, the conditions, the openings and the game; InputError for damaged settings."""
+    path = folder / CONFIG
     try:
         names = settings.names
         if not (isinstance(names, tuple) and len(names) == 2 and all(isinstance(name, str) for name in names)):
             raise TypeError("names are not two texts")
         conditions = " : ".join(dict.fromkeys(settings.control(i).text for i in range(2)))
-        return test_of(settings), names, conditions, openings_text(settings)
+        game = game_of_folder(settings, folder)
+        return test_of(settings, game), names, conditions, openings_text(settings, game), game
     except InputError as problem:
         raise InputError(f"{path}: {problem}") from None
     except (TypeError, ValueError, LookupError, AttributeError, OverflowError) as problem:  # whatever a wrong type causes

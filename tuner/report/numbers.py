@@ -55,7 +55,7 @@ def curves(found: Comparison, significance: Significance) -> list[Chart]:
             low, high = low - missing / 2, high + missing / 2
         margin = 0.06 * (high - low)
         for s, stage in enumerate(learned.stages):
-            x, unit = np.arange(place.size), "percent" if place.percent else "centipawns"
+            x, unit = np.arange(place.size), "percent" if place.percent else learned.wording.unit
             name = place.path + (f" · {stage}" if len(learned.stages) > 1 else "")
             band = {} if errors is None else {"low": after[s] - errors[s], "high": after[s] + errors[s]}
             said = ", ".join(f"{i}: {b:.0f} to {a:.0f}" for i, (b, a) in enumerate(zip(before[s], after[s], strict=True)))
@@ -73,7 +73,7 @@ def curves(found: Comparison, significance: Significance) -> list[Chart]:
 def values(found: Comparison, ratios: list[dict]) -> dict:
     """The weights of the headline: in centipawns for each stage, and in units of the first with intervals."""
     initial, learned = found.files
-    places, errors = learned.layout.headline, intervals_of(learned)
+    places, errors = learned.layout.headline if learned.wording.ratios else [], intervals_of(learned)
     lines = []
     given = {ratio["parameter"]: ratio for ratio in ratios}
     means = {place.path: float(learned.weights[:, place.columns].mean()) for place in places}
@@ -92,14 +92,23 @@ def values(found: Comparison, ratios: list[dict]) -> dict:
                       **{key: ratio.get(key) for key in ("ratio", "low", "high")}})
     terms = dict.fromkeys(place.term for place in places)
     return {"term": ", ".join(terms), "unit": places[0].name if places else "", "rows": lines,
-            "stages": list(learned.stages), "intervals": any(row["low"] is not None for row in lines)}
+            "stages": list(learned.stages), "of_weights": learned.wording.unit,
+            "intervals": any(row["low"] is not None for row in lines)}
 
 
-def noise(found: object) -> tuple[str, str, str] | None:
+def points(found: object) -> tuple[str, str, str] | None:
+    """Label, value and detail of the error of expected points."""
+    if not isinstance(found, dict) or not known(found.get("after")):
+        return None
+    return ("Error in points", number(found["after"], 3), f"from {number(found.get('before'), 3)}, root mean square; the targets "
+            f"themselves vary by {number(found.get('deviation'), 3)}")
+
+
+def noise(found: object, unit: str) -> tuple[str, str, str] | None:
     """Label, value and detail of sampling noise: its cost in Elo, or its size where the cost is unknown."""
     if not isinstance(found, dict) or not known(found.get("evaluations")):
         return None
-    size = f"evaluations ±{number(found['evaluations'])} centipawns"
+    size = f"evaluations ±{number(found['evaluations'])} {unit}"
     if known(found.get("differences")):
         size += f", differences between neighbouring positions ±{number(found['differences'])}"
     if not all(known(found.get(name)) for name in ("elo", "low", "high")):

@@ -7,10 +7,11 @@ from pathlib import Path
 import jinja2
 from markupsafe import Markup
 
+from games.record import Wording
 from tuner import __version__
 from tuner.report.charts import Chart, own_names
-from tuner.report.formatting import FILTERS
-from tuner.report.run import MATCH, Run
+from tuner.report.formatting import FILTERS, outcomes_of
+from tuner.report.run import MATCH, LearningRun, Run
 from tuner.report.sections import Section, sections_of, tiles_of
 from tuner.report.verdict import match_to_play, report_command, verdicts_of
 
@@ -30,7 +31,8 @@ def page_of(run: Run, name: str, sections: list[Section], **more: object) -> str
     """Return a page of these sections as HTML; `more` is shown above them."""
     environment = jinja2.Environment(loader=jinja2.FileSystemLoader(TEMPLATES), autoescape=True, trim_blocks=True,
                                      lstrip_blocks=True)
-    environment.filters |= FILTERS | {"drawing": _Drawings()}
+    words, most = (run.wording, run.points) if isinstance(run, LearningRun) else (Wording(), 1)
+    environment.filters |= FILTERS | outcomes_of(words, most) | {"drawing": _Drawings()}
     return environment.get_template("page.html.j2").render(
         run=run, name=name, sections=sections, version=__version__, **more,
         style=Markup((TEMPLATES / "style.css").read_text(encoding="utf-8")),

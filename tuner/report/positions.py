@@ -21,7 +21,7 @@ def _seen(game: Game | None, text: str, name: str) -> dict:
         return {"picture": None, "board": None, "mover": None}
     mover = None
     if game.contest is not None:
-        mover = "second" if game.second_to_move(words) else "first"
+        mover = game.wording.sides[int(game.second_to_move(words))]
     if game.picture is None:
         return {"picture": None, "board": game.draw(words), "mover": mover}
     return {"picture": own_names(game.picture(words), name), "board": None, "mover": mover}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from games.record import Game, available, find
+from games.record import Game, Wording, available, find
 from games.streams import InputError
 from tuner.engine.loading import load_parameters, parameter_path
 from tuner.io.run_folder import CONFIG, HISTORY, read_plain
@@ -56,6 +56,16 @@ class LearningRun(Run):
         """Whether the learned file can play games by our search."""
         return (self.game is not None and self.game.contest is not None and self.game.searcher is not None
                 and not self.learned.of_rows)
+
+    @property
+    def wording(self) -> Wording:
+        """The words of the game."""
+        return self.learned.wording
+
+    @property
+    def points(self) -> int:
+        """The most points that a game is won by."""
+        return self.game.points if self.game is not None else 1
 
     @property
     def initial(self) -> Parameters:

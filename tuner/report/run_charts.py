@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from tuner.match.difference import Difference
 from tuner.report.charts import Chart, Series, bar_chart, calibration_chart, line_chart, points_chart
 from tuner.report.formatting import percent, short, signed, whole
 from tuner.report.history import column, number
@@ -55,7 +56,7 @@ def value_charts(values: dict) -> list[Chart]:
         said = ", ".join(f"{row['name']} {entry['initial']:.0f} to {entry['learned']:.0f}"
                          + (f" ± {entry['error']:.0f}" if entry["error"] else "")
                          for row, entry in zip(rows, entries, strict=True))
-        charts.append(points_chart(name, "centipawns", [row["name"] for row in rows], learned, learned - errors,
+        charts.append(points_chart(name, values["of_weights"], [row["name"] for row in rows], learned, learned - errors,
                                    learned + errors, f"Initial to learned: {said}.", [entry["initial"] for entry in entries]))
     others = [row for row in rows[1:] if row["ratio"] is not None]
     if others:
@@ -173,39 +174,44 @@ def rolling_mean(values: np.ndarray, width: int) -> np.ndarray:
     return (sums[high] - sums[low]) / (high - low)
 
 
-def elo_curve(points: list[dict]) -> Chart | None:
-    """Elo with its interval over the games learned from."""
-    points = sorted((point for point in points if point["games"] is not None and point["elo"]["value"] is not None),
-                    key=lambda point: point["games"])
-    if len({point["games"] for point in points}) < 2:
+def strength_curve(points: list[tuple[float | None, Difference]]) -> Chart | None:
+    """Return the differences of matches with their intervals over the games learned from."""
+    drawn = sorted(((games, found.value, found) for games, found in points if games is not None and found.value is not None),
+                   key=lambda point: point[0])
+    if len({games for games, _, _ in drawn}) < 2:
         return None
-    elo = [point["elo"]["value"] for point in points]
-    low = [elo[i] if point["elo"]["low"] is None else point["elo"]["low"] for i, point in enumerate(points)]
-    high = [elo[i] if point["elo"]["high"] is None else point["elo"]["high"] for i, point in enumerate(points)]
-    said = ", ".join(f"{whole(point['games'])} games {signed(value, 0) or '0'}" for point, value in zip(points, elo, strict=True))
-    return line_chart("Elo by games learned from", "games learned from", "Elo, with 95 % interval",
-                      [Series("learned", [point["games"] for point in points], elo, low, high)], said + ".", level=0.0)
+    games = [games for games, _, _ in drawn]
+    values, low, high = zip(*((value, value if found.low is None else found.low, value if found.high is None else found.high)
+                              for _, value, found in drawn), strict=True)
+    _, _, one = drawn[0]
+    said = ", ".join(f"{whole(count)} games {signed(value, one.digits) or '0'}" for count, value, _ in drawn)
+    return line_chart(f"{_capital(one.unit)} by games learned from", "games learned from", f"{one.unit}, with 95 % interval",
+                      [Series("learned", games, values, low, high)], said + ".", level=0.0)
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def match_charts(match: Match) -> list[Chart]:
-    """The course of a match: Elo with its interval, LLR between its bounds, and pairs by result."""
-    charts = []
+    """The course of a match: the difference with its interval, LLR between its bounds, and pairs by result."""
+    charts, found = [], match.difference
     usable = [line for line in match.running if all(map(math.isfinite, line[1:4]))]
     if len(usable) > 1:
-        games, elo, low, high, llr = zip(*usable, strict=True)
-        charts.append(line_chart("Elo as the match went on", "games", "Elo, with 95 % interval",
-                                 [Series("line", games, elo, low, high)], f"It ends at {elo[-1]:.0f} Elo, between "
-                                 f"{low[-1]:.0f} and {high[-1]:.0f}.", level=0.0, limits=_late_limits(low, high)))
+        games, values, low, high, llr = zip(*usable, strict=True)
+        last, least, most = (f"{numbers[-1]:.{found.digits}f}" for numbers in (values, low, high))
+        charts.append(line_chart(f"{_capital(found.unit)} as the match went on", "games", f"{found.unit}, with 95 % interval",
+                                 [Series("line", games, values, low, high)], f"It ends at {last} {found.unit}, between "
+                                 f"{least} and {most}.", level=0.0, limits=_late_limits(low, high)))
         if match.test is not None:
             lower, upper = match.test.bounds
             charts.append(line_chart("LLR as the match went on", "games", "log-likelihood ratio", [
                 Series("initial", games, [lower] * len(games)), Series("initial", games, [upper] * len(games)),
                 Series("line", games, llr)], f"It ends at {llr[-1]:.2f}; the bounds are {lower:.2f} and {upper:.2f}."))
-    pairs = match.plain["pentanomial"]
-    if sum(pairs):
-        said = ", ".join(f"{n} pairs of {name} points" for n, name in zip(pairs, ("0", "0.5", "1", "1.5", "2"), strict=True))
-        charts.append(bar_chart("Pairs of games", "points of a pair, for the player named first", "pairs",
-                                ["0", "½", "1", "1½", "2"], pairs, said + "."))
+    if sum(found.pairs):
+        said = ", ".join(f"{n} pairs of {name} points" for n, name in zip(found.pairs, found.labels, strict=True))
+        charts.append(bar_chart("Pairs of games", "points of a pair, for the player named first", "pairs", list(found.labels),
+                                list(found.pairs), said + "."))
     return charts
 
 

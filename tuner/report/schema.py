@@ -58,10 +58,15 @@ NUMBER = Kind("a number", _finite)
 MAYBE = Kind("a number or NaN", _number)  # unknown values of a fit are NaN in its history
 COUNT = Kind("a number of 0 or more", lambda value: _finite(value) and value >= 0)
 WHOLE = Kind("a whole number of 0 or more", lambda value: _finite(value) and value >= 0 and value == int(value))
-OUTCOME = Kind("-1, 0 or 1", lambda value: _finite(value) and value in (-1, 0, 1))
 TEXT = Kind("a text", lambda value: isinstance(value, str))
 YES = Kind("true or false", lambda value: isinstance(value, bool))
 SCALAR = Kind("a number or a text", lambda value: _finite(value) or isinstance(value, str))
+
+
+def points_up_to(most: int) -> Kind:
+    """Return what the points of a game are for one player: negative if they are the other's."""
+    name = "-1, 0 or 1" if most == 1 else f"a whole number from -{most} to {most}"
+    return Kind(name, lambda value: _finite(value) and value == int(value) and -most <= value <= most)
 
 
 def require(place: str, value: object, shape: Shape, where: str) -> None:

@@ -9,7 +9,7 @@ import yaml
 from games.record import Game
 from tuner.parameters.diff import reach
 from tuner.report import boards, numbers, positions, run_charts
-from tuner.report.formatting import MISSING, known, number, short, signed, together, whole
+from tuner.report.formatting import MISSING, calibration_question, known, number, short, signed, together, whole
 from tuner.report.headroom_data import headroom_data
 from tuner.report.matches import Match
 from tuner.report.run import SELFPLAY, TUNE, LearningRun, Run
@@ -76,8 +76,10 @@ def _losses(run: LearningRun) -> list[Tile]:
     if known(result.get("held_out_after")) and not (tiles and method == "logistic"):
         tiles.append(Tile(HELD_OUT.get(str(method), "Held-out loss"), number(result["held_out_after"], 4),
                           _change_text(result.get("held_out_before"), run.findings.get("held_out_change") or {})))
-    if noise := numbers.noise(result.get("noise")):
+    if noise := numbers.noise(result.get("noise"), run.wording.unit):
         tiles.append(Tile(*noise))
+    if points := numbers.points(result.get("points")):
+        tiles.append(Tile(*points))
     if known(result.get("loss_after")):
         tiles.append(Tile("Training loss", number(result["loss_after"], 4),
                           f"from {number(result.get('loss_before'), 4)}, {result.get('loss', 'mean per position')}"))
@@ -158,12 +160,14 @@ def _sentence(text: str) -> str:
 
 
 def _elo(run: LearningRun) -> Section | None:
-    points = [{"games": next((games for games in match.learned if games is not None), None), "elo": match.plain["elo"]}
+    points = [(next((games for games in match.learned if games is not None), None), match.difference)
               for match in run.matches if match.learned[0] is not None]
-    chart = run_charts.elo_curve(points) if run.kind == SELFPLAY else None
-    return Section("elo", "Strength", "charts", {
-        "charts": [chart], "note": "Elo of the first player of each match, over the games that its weights were learned from."
-    }) if chart else None
+    chart = run_charts.strength_curve(points) if run.kind == SELFPLAY else None
+    if chart is None:
+        return None
+    unit = chart.title.partition(" by ")[0]
+    note = f"{unit} of the first player of each match, over the games that its weights were learned from."
+    return Section("elo", "Strength", "charts", {"charts": [chart], "note": note})
 
 
 def _selfplay(run: LearningRun, sure: Significance) -> Section | None:
@@ -186,7 +190,8 @@ def _curves(run: LearningRun) -> Section | None:
 def _tables(run: LearningRun, sure: Significance) -> Section | None:
     found = boards.tables(run.comparison, sure)
     return Section("tables", "Tables", "tables", {
-        "tables": found, "least": boards.LEAST, "judged": sure.judged, "errors": run.learned.standard_errors is not None,
+        "tables": found, "unit": run.wording.unit, "least": boards.LEAST, "judged": sure.judged,
+        "errors": run.learned.standard_errors is not None,
         "sentence": sure.sentence, "detail": sure.detail}) if found else None
 
 
@@ -218,7 +223,7 @@ def _calibration(run: LearningRun) -> Section | None:
     held = (result.get("held_out_results") or {}).get("games") or result.get("held_out_games")
     return Section("calibration", "Calibration", "calibration", {
         "charts": charts, "held": held, "actual": "actual",
-        "question": "Predicted scores against results of games: points on the diagonal are calibrated.",
+        "question": calibration_question(run.points),
         "sides": [(name, results[name]) for name in ("before", "after") if results.get(name)] if charts else [],
         "unknown": "Calibration needs the results of the games, which are unknown."})
 
@@ -273,8 +278,8 @@ def _data(run: LearningRun) -> Section | None:
     results = summary.get("results") or {}
     total = sum(n for n in results.values() if known(n))
     shares = [(name, results[key], results[key] / total) for key, name in (
-        ("win", "won by the first player"), ("draw", "drawn"), ("loss", "won by the second player"))
-        if known(results.get(key)) and total]
+        ("win", f"won by {run.wording.sides[0]}"), ("draw", "drawn"), ("loss", f"won by {run.wording.sides[1]}"))
+        if known(results.get(key)) and total and (results[key] or run.points == 1)]
     chart = run_charts.phase_chart(summary.get("phases") or [])
     if not (listed or shares or chart):
         return None

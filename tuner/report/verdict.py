@@ -12,6 +12,7 @@ import numpy as np
 from games.streams import InputError
 from tuner.fit.play_prior import PLAY
 from tuner.ingest.recorded import better_targets
+from tuner.match.difference import Difference
 from tuner.parameters.heading import game_of
 from tuner.parameters.reader import read_parameters
 from tuner.report.formatting import known, number, short, signed, together, whole
@@ -63,54 +64,58 @@ def lost(run: Run) -> bool:
 
 
 def seen_from(match: Match, side: int | None) -> tuple[tuple[str, str], Interval]:
-    """Names, and Elo with its interval, from one player's view."""
-    names, elo = match.names, match.plain["elo"]
-    value, low, high = elo["value"], elo["low"], elo["high"]
+    """Names, and the difference with its interval, from one player's view."""
+    names, (value, low, high) = match.names, match.difference.interval
     if side == 1:
         value, low, high = (None if end is None else -end for end in (value, high, low))
         return (names[1], names[0]), (value, low, high)
     return names, (value, low, high)
 
 
-def elo_text(value: float | None, low: float | None, high: float | None) -> str:
-    """Elo and its interval as text; a missing end is infinite, two missing ends are unknown."""
+def difference_text(difference: Difference, interval: Interval) -> str:
+    """Return a difference and its interval as text; a missing end is infinite, two missing ends are unknown."""
+    value, low, high = interval
     if value is None:
         return ""
-    if low is None and high is None:
-        return f"{signed(value, 0) or '0'} Elo"
-    return f"{signed(value, 0) or '0'} Elo " + together(
-        f"[{'−∞' if low is None else signed(low, 0) or '0'}, {'∞' if high is None else signed(high, 0) or '0'}]")
+    least, middle, most = ("" if end is None else signed(end, difference.digits) or "0" for end in (low, value, high))
+    text = f"{middle} {difference.unit}"
+    return f"{text} " + together(f"[{least or '−∞'}, {most or '∞'}]") if least or most else text
 
 
 def verdict(match: Match, side: int | None) -> Verdict:
     """Decide which player is better: by the test of the match if it has one, else by the 95 % interval."""
-    names, elo = seen_from(match, side)
-    plain = match.plain
-    pairs = plain["pentanomial"][::-1] if side == 1 else plain["pentanomial"]
+    names, interval = seen_from(match, side)
+    plain, pairs = match.plain, _pairs(match, side)
     detail = f"{whole(plain['games'])} games, {match.conditions}, {match.openings}"
     if plain["games"]:
-        detail = "; ".join(part for part in (elo_text(*elo), detail) if part)
+        detail = "; ".join(part for part in (difference_text(match.difference, interval), detail) if part)
     if not sum(pairs):
         return Verdict(OPEN, names, "Not decided: no pair of games has ended yet", detail)
     if match.test is not None:
         return _by_test(match, match.test, side, names, detail)
-    kind = _by_interval(elo, pairs)
+    kind = _by_interval(interval, pairs)
     if kind != OPEN:
         return Verdict(kind, names, f"{names[0]} is {kind} than {names[1]}", detail)
     return Verdict(OPEN, names, f"Not decided whether {names[0]} is better than {names[1]}", detail,
-                   more_games(plain["score"], plain["variance"], sum(pairs)))
+                   more_games(match.difference))
 
 
-def _by_interval(elo: Interval, pairs: list[int]) -> str:
-    _, low, high = elo
+def _pairs(match: Match, side: int | None) -> tuple[int, ...]:
+    """Return the counts of pairs by result, from one player's view."""
+    return match.difference.pairs[::-1 if side == 1 else 1]
+
+
+def _by_interval(interval: Interval, pairs: tuple[int, ...]) -> str:
+    _, low, high = interval
     if low is not None and low > 0:
         return BETTER
     if high is not None and high < 0:
         return WORSE
     if sum(pairs) >= ALIKE:  # pairs without variance have no interval
-        if sum(pairs[3:]) == sum(pairs) and low is high is None:
+        even = len(pairs) // 2
+        if sum(pairs[even + 1:]) == sum(pairs) and low is high is None:
             return BETTER
-        if sum(pairs[:2]) == sum(pairs) and low is high is None:
+        if sum(pairs[:even]) == sum(pairs) and low is high is None:
             return WORSE
     return OPEN
 
@@ -119,8 +124,10 @@ def _by_test(match: Match, test: Sprt, side: int | None, names: tuple[str, str],
     """The verdict of a sequential test, whose hypotheses are about the player named first."""
     llr = match.plain["sprt"]["llr"]
     lower, upper = test.bounds
-    low, high = (signed(end, 1).removesuffix(".0") or "0" for end in (test.elo0, test.elo1))
-    unit = "normalized Elo" if test.model == "normalized" else "Elo"
+    difference = match.difference
+    low, high = (signed(end, difference.digits + 1) or "0" for end in (test.elo0, test.elo1))
+    low, high = (end.rstrip("0").removesuffix(".") if "." in end else end for end in (low, high))
+    unit = f"normalized {difference.unit}" if test.model == "normalized" and not difference.digits else difference.unit
     if match.decision is None:
         return Verdict(OPEN, names, f"Not decided whether {names[0]} is better than {names[1]}", detail,
                        f"The test of {low} against {high} {unit} is at LLR {number(llr, 2)}, between the bounds "
@@ -141,20 +148,21 @@ def _by_test(match: Match, test: Sprt, side: int | None, names: tuple[str, str],
         return Verdict(kind, names, f"{names[0]} is {kind} than {names[1]}", detail, said + ".")
     edge = f"better than {second} by {high} {unit}" if match.decision == "H0" else \
         f"worse than {second} by {low.lstrip('−')} {unit}"
-    by_interval = _by_interval(seen_from(match, side)[1], match.plain["pentanomial"][::-1 if side == 1 else 1])
+    by_interval = _by_interval(seen_from(match, side)[1], _pairs(match, side))
     return Verdict(by_interval, names, f"{first} is not {edge}", detail, said + ".")
 
 
-def more_games(score: float | None, variance: float | None, pairs: int) -> str:
-    """How many more games would exclude 0 Elo from the interval, at the same score and variance of pairs."""
-    if not known(score) or not known(variance) or score == 0.5:
+def more_games(difference: Difference) -> str:
+    """Return how many more games would exclude 0 from the interval, at the same result and variance of pairs."""
+    surplus, variance, zero = difference.surplus, difference.variance, f"0 {difference.unit}"
+    if surplus is None or variance is None or surplus == 0:
         return "Both players scored the same: the number of games that would decide it is unknown."
     if variance == 0:
         return "All pairs of games had the same result: the number of games that would decide it is unknown."
-    games = 2 * (math.floor(SIDE**2 * variance / (score - 0.5) ** 2) + 1 - pairs)
+    games = 2 * (math.floor(SIDE**2 * variance / surplus**2) + 1 - sum(difference.pairs))
     if games > MOST_GAMES:
-        return f"More than {whole(MOST_GAMES)} more games would be needed for an interval that excludes 0 Elo."
-    return (f"About {whole(rounded_up(max(games, 2)))} more games would give an interval that excludes 0 Elo, if the measured "
+        return f"More than {whole(MOST_GAMES)} more games would be needed for an interval that excludes {zero}."
+    return (f"About {whole(rounded_up(max(games, 2)))} more games would give an interval that excludes {zero}, if the measured "
             "difference stays the same.")
 
 

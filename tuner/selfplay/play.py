@@ -15,6 +15,7 @@ from games.search.harvest import BOUND_MASK, FACTS, MORE, ODD, QUIET, VALUE
 from games.search.searcher import Limits, Searcher
 from games.search.transposition import LOWER, UPPER
 from tuner.engine.leaves import Leaf, leaf_of
+from tuner.selfplay.whole_games import PlaysGames, play_whole
 
 WON, DRAWN, BROKEN_OFF, FORFEITED = "won", "drawn", "limit", "forfeit"  # how a game ended
 
@@ -93,6 +94,8 @@ def play_episode(game: Game, searcher: Searcher, plan: Plan, number: int, seed: 
     The searcher plays both sides, or player `first` (0 or 1) against an opponent.
     """
     rng = random.Random(f"{seed} game {number}")
+    if opponent is None and not opening and not plan.random_plies and _whole(game, searcher, plan, start):
+        return _played_whole(game, searcher, plan, number, seed, stop)
     second, dice = game.second_to_move, Dice(seed, number)
     line, moves = [game.rolled(start, dice)], []
     for move in opening:
@@ -144,6 +147,27 @@ def play_episode(game: Game, searcher: Searcher, plan: Plan, number: int, seed: 
                    np.array([search.leaf.win for search in searches], float),
                    np.array([search.explored for search in searches], bool),
                    np.array([search.predicted for search in searches], bool), outcome, end, tree_of(searches, game.words), side)
+
+
+def _whole(game: Game, searcher: Searcher, plan: Plan, start: np.ndarray) -> bool:
+    """Whether a game can be played in one call."""
+    return (game.roll is not None and isinstance(searcher, PlaysGames) and plan.limits.depth == 1 and not plan.explore
+            and np.array_equal(start, game.start()))
+
+
+def _played_whole(game: Game, searcher: Searcher, plan: Plan, number: int, seed: int,
+                  stop: Callable[[], bool]) -> Episode | None:
+    """Play a game in one call; None if it was stopped."""
+    assert isinstance(searcher, PlaysGames), "see _whole"
+    rng = random.Random(f"{seed} game {number}")
+    searcher.choose_by(rng.getrandbits(63) | 1)
+    found = play_whole(game, searcher, Dice(seed, number), plan.plies)
+    if found is None or stop():
+        return None
+    n = len(found.moves)
+    end = BROKEN_OFF if found.outcome is None else WON if found.outcome else DRAWN
+    return Episode(number, found.line, found.moves, 0, np.arange(n), found.leaves, found.scores, found.wins, np.zeros(n, bool),
+                   np.ones(n, bool), found.outcome, end, tree_of([], game.words))
 
 
 def tree_of(searches: list[Search], words: int) -> Tree:

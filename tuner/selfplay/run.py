@@ -20,6 +20,7 @@ from tuner.io.files import BUNDLED, LEARNED, replace_file, require_writable
 from tuner.io.interrupt import interrupts
 from tuner.io.progress import Display
 from tuner.io.run_folder import begin_folder, read_config, require_fresh, write_config
+from tuner.match.defaults import usual_of as usual_match
 from tuner.match.openings import Opening
 from tuner.parallel import Executor, Running
 from tuner.parameters.writer import write_parameters
@@ -27,7 +28,7 @@ from tuner.selfplay.folder import PARAMS, START, Folder
 from tuner.selfplay.learner import Learner, new_learner
 from tuner.selfplay.play import BROKEN_OFF, FORFEITED, Episode
 from tuner.selfplay.settings import SECTION, Settings
-from tuner.selfplay.setup import openings_of, require_playable, spec_of_games
+from tuner.selfplay.setup import openings_of, require_playable, require_suitable, spec_of_games
 from tuner.selfplay.watch import batch_line, progress_text, table_of
 from tuner.selfplay.workers import Workers, selfplay_job
 
@@ -50,6 +51,7 @@ def new_run(settings: Settings, folder: Path, executor: Executor, output: Path |
     display.begin("starting")
     engine, parameters = load_engine(settings.start, settings.terms)
     require_playable(engine.game)
+    require_suitable(engine.game, settings)
     settings = replace(settings, evaluation=engine.composition.name)
     learner = new_learner(engine, parameters, settings)
     if not learner.free.any():
@@ -134,7 +136,7 @@ def _run(learner: Learner, opening: Callable[[int], Opening], playing: Running, 
                 line = batch_line(engine.layout, learner, episodes, len(episodes) - len(new), watched, games,
                                   spent + time.process_time() - started)
                 folder.append(learner, line, _texts(engine.game, episodes, date), keys)
-                display.playing(progress_text(line), line["games"])
+                display.playing(progress_text(line, engine.game), line["games"])
                 if time.monotonic() - written > WRITE_SECONDS:
                     _write(path / PARAMS, learner, line)
                     written = time.monotonic()
@@ -150,11 +152,12 @@ def _run(learner: Learner, opening: Callable[[int], Opening], playing: Running, 
     plain = {"command": "selfplay", "folder": str(path), "output": str(output) if output else str(path / PARAMS),
              "interrupted": interrupted, **last}
     lines = [f"learned from {last['games']:,} games in {last['cpu_seconds']:.1f} CPU s: {plain['output']}",
-             table_of(engine.layout, learner)]
+             table_of(engine.layout, learner, engine.game)]
     if interrupted:
         lines.append(f"interrupted; continue with: tuner selfplay --resume {shlex.quote(str(path))}")
     else:
-        words = ["tuner", "match", plain["output"], settings.start, "--depth", "4", "--games", "400"]
+        words = ["tuner", "match", plain["output"], settings.start, "--depth",
+                 str(usual_match(engine.game).depth), "--games", "400"]
         plain["match"] = shlex.join([*words, *(word for path in settings.terms for word in ("--terms", path))])
         lines.append(f"see whether it is better: {plain['match']}")
     return Result(lines, plain, interrupted)
@@ -181,8 +184,9 @@ def key_of(episode: Episode) -> int:
 
 
 def _texts(game: Game, episodes: list[Episode], date: str) -> str:
-    """Return the games as text for a file of games; empty if the game has no such format."""
-    if game.contest.text is None:
+    """Return the games as text for a file of games; empty if the game has no such format, or dice: such games are many and short,
+    and the seed of the run gives them again."""
+    if game.contest.text is None or game.roll is not None:
         return ""
     return "".join(game.contest.text(_played(episode, date)) for episode in episodes)
 

@@ -5,17 +5,21 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 from games.contest import Control, Openings
-from games.record import Game
+from games.record import Game, available, find
 from games.search.searcher import UNLIMITED, Limits
 from games.streams import InputError
 from tuner.engine.engine import Engine
-from tuner.engine.loading import load_engine, quiescence_of
+from tuner.engine.loading import load_engine, parameter_path, quiescence_of
 from tuner.engine.spec import evaluation_spec
-from tuner.match.entrants import NETWORK, PARAMETERS, RANDOM, PlayerSpec, network_player, understood
+from tuner.match.entrants import NETWORK, OWN, PARAMETERS, RANDOM, PlayerSpec, network_player, understood
 from tuner.match.openings import Book, Generator, Opening
 from tuner.networks.evaluation import network_evaluation
+from tuner.parameters.heading import heading_of
+from tuner.parameters.parameters import DEFAULT_GAME
+from tuner.selfplay.backups import BACKUPS
 from tuner.selfplay.given_games import GivenGames
 from tuner.selfplay.learner import Learner
 from tuner.selfplay.play import Plan
@@ -29,6 +33,46 @@ def require_playable(game: Game) -> None:
     """InputError for a game without a search."""
     if game.searcher is None or game.contest is None:
         raise InputError(f"{game.name} has no search to play with; its games come from elsewhere")
+
+
+class Usual(NamedTuple):
+    """Usual settings: the method, the depth of searches, the random plies of openings, and the longest game in plies."""
+
+    method: str
+    depth: int
+    random_plies: int
+    plies: int
+
+
+def usual_of(game: Game) -> Usual:
+    """Return the usual settings of a game."""
+    return Usual("rootstrap", 3, 4, 160) if game.roll is None else Usual("td-leaf", 1, 0, 2000)
+
+
+def usual_for(params: str) -> Usual:
+    """Return the usual settings for a parameter file; those of a game without dice for a file that no game of ours plays with.
+    InputError if there is no such file."""
+    name = heading_of(parameter_path(params)).game
+    return usual_of(find(name if name in available() else DEFAULT_GAME))
+
+
+def require_suitable(game: Game, settings: Settings) -> None:
+    """InputError for settings that self-play of this game does not have."""
+    name = game.name
+    if game.deepest is not None and (settings.depth is None or settings.depth > game.deepest):
+        limit = f"--nodes {settings.nodes}" if settings.depth is None else f"--depth {settings.depth}"
+        raise InputError(f"{limit}: the search of {name} has one limit, a depth of 1 to {game.deepest} plies; choose one with "
+                         "--depth")
+    if game.roll is None:
+        return
+    if BACKUPS[settings.method].harvest is not None:
+        raise InputError(f"--method {settings.method}: searches over dice have no tree to learn from; choose td-leaf or td")
+    if settings.method == "td-leaf" and settings.depth != 1:
+        raise InputError(f"--depth {settings.depth}: deeper than one ply, a search over dice has no single leaf to learn from; "
+                         "choose --method td, or --depth 1")
+    if settings.random_plies or settings.balanced:
+        option = "--balanced" if settings.balanced else f"--random-plies {settings.random_plies}"
+        raise InputError(f"{option}: games of {name} differ by their dice; leave it out")
 
 
 def openings_of(engine: Engine, settings: Settings, note: Callable[[str], None]) -> Callable[[int], Opening]:
@@ -89,6 +133,8 @@ def _opponent(name: str, engine: Engine, settings: Settings, control: Control) -
     if named.kind == PARAMETERS:
         its, parameters = load_engine(named.what, settings.terms, add_missing=True)
         return PlayerSpec(name, control, PARAMETERS, evaluation_spec(its, parameters), megabytes=OPPONENT_MEGABYTES)
+    if named.kind == OWN:
+        return PlayerSpec(name, control, OWN, command=named.what)
     if named.kind == NETWORK:
         return network_player(name, network_evaluation(Path(named.what)).file, control, OPPONENT_MEGABYTES)
     return PlayerSpec(name, control, named.protocol_in(engine.game), command=named.what)

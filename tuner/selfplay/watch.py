@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from games.record import Game
 from tuner.parameters.layout import Layout
 from tuner.selfplay.learner import Learner
 from tuner.selfplay.play import BROKEN_OFF, DRAWN, Episode
@@ -28,17 +29,24 @@ def batch_line(layout: Layout, learner: Learner, episodes: list[Episode], duplic
             "values": {name: round(value, 2) for name, value in headline(layout, learner.average).items()}}
 
 
-def progress_text(line: dict) -> str:
-    """Return a batch as a progress line: piece values, those of the first term, in units of the first; the state of the games."""
+def progress_text(line: dict, game: Game) -> str:
+    """Return a batch as a progress line: piece values, those of the first term, in units of the first, and the state of the
+    games; of a game that wins several points, the state of the games alone."""
+    if game.points > 1:
+        return (f"{line['games']:,} games  unfinished {line['broken_off']:.0%}  {line['plies']:.0f} plies  "
+                f"mean squared error {line['squares']:.4f}")
     unit = next(iter(line["values"].values()), 0.0) or 1.0
     values = " ".join(f"{name} {value / unit:.2f}" for name, value in list(line["values"].items())[1:] if "." not in name)
     return (f"{line['games']:,} games  {values}  draws {line['draws']:.0%}  unfinished {line['broken_off']:.0%}  "
             f"{line['plies']:.0f} plies  mean squared error {line['squares']:.4f}")
 
 
-def table_of(layout: Layout, learner: Learner) -> str:
-    """Return the headline parameters before and after, in units of the first."""
+def table_of(layout: Layout, learner: Learner, game: Game) -> str:
+    """Return the headline parameters before and after, in units of the first; of a game that wins several points, as weights."""
     before, now = (headline(layout, weights) for weights in (learner.parameters.weights, learner.average))
+    if game.points > 1:
+        values = "  ".join(f"{name} {value:.1f} ({before[name]:.1f})" for name, value in now.items())
+        return f"some weights, starting values in brackets: {values}"
     units = [next(iter(values.values()), 0.0) or 1.0 for values in (before, now)]
     values = "  ".join(f"{name} {value / units[1]:.2f} ({before[name] / units[0]:.2f})" for name, value in now.items())
     return f"values in units of the first, starting values in brackets: {values}"

@@ -179,7 +179,7 @@ def method_for(options: TuneOptions, game: Game, parameters: Parameters, sources
     files = [source for source in sources if source != "-" and not is_dataset(source)]
     if options.loss in (DRAWS, *DRAW_MODELS):
         return "logistic"
-    searchable = game.searcher is not None and parameters.weights.any() and len(files) == len(sources)
+    searchable = game.searchable and parameters.weights.any() and len(files) == len(sources)
     found = expand(files, game.suffixes, game.holds_games) if searchable else []
     return "rootstrap" if searchable and all(game.of_games(file) for file in found) else "logistic"
 
@@ -226,8 +226,15 @@ def require_rows_suffice(options: TuneOptions, name: str, method: Method, source
 def require_possible(options: TuneOptions, name: str, method: Method, game: Game, sources: Sequence[str]) -> None:
     """InputError for options and sources that a method cannot use with games."""
     said = f"--method {name}"
-    if method.searches and game.searcher is None:
-        raise InputError(f"{said}: {game.name} has no search; learn with --method logistic or td")
+    if game.points > 1 and options.loss in (DRAWS, *DRAW_MODELS):
+        raise InputError(f"--loss {options.loss}: models draws, and {game.name} has points from -{game.points} to {game.points} "
+                         "in place of them; leave it out")
+    if game.points > 1 and options.prior == PLAY:
+        raise InputError(f"--prior play: weighs what noise costs in Elo, and strength in {game.name} is points a game; leave it "
+                         "out, or name a width")
+    if method.searches and not game.searchable:
+        why = "has no search" if game.searcher is None else "has positions before the roll, which a search cannot begin with"
+        raise InputError(f"{said}: {game.name} {why}; learn with --method logistic or td")
     datasets = [source for source in sources if source != "-" and is_dataset(source)]
     if datasets and options.gradient != "analytic":
         raise InputError(f"{datasets[0]}: a dataset holds counts, not positions whose evaluation could be computed with moved "

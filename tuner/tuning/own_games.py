@@ -89,6 +89,9 @@ def require_playable(begun: Start, sources: Sequence[str], folder: Path, options
     if begun.engine is None or begun.game is None:
         raise InputError(f"--own-games: {sources[0]} holds rows that another program counted, so there is no search to play "
                          "with; leave it out")
+    if begun.game.roll is not None:
+        raise InputError(f"--own-games: games of {begun.game.name} differ by their dice, not by noise in evaluations; learn from "
+                         "self-play: tuner selfplay")
     if "-" in sources:
         raise InputError("--own-games: standard input can be read only once, but every round reads the games again; name files")
     if options.reading.min_elo:

@@ -51,7 +51,8 @@ def device_of(engine: Engine | None, read: Read, options: TuneOptions, sources: 
     if executor is not None and executor.remote and why_here(engine, read, options, sources) is None:
         return RangedCpu(options.workers, executor=executor, data=read.data)
     if options.gradient != "analytic" and engine is not None:
-        return by_differences(engine, read.positions, options.step, options.gradient == "central-difference", options.workers)
+        return by_differences(engine, read.positions, options.step, options.gradient == "central-difference", options.workers,
+                              engine.game.wording.unit)
     if options.device == "cpu" and engine is not None:
         return engine.cpu(options.workers)
     return device_named(options.device, options.workers)

@@ -6,9 +6,11 @@ import math
 import shlex
 from pathlib import Path
 
-from games.record import Game, ReadReport
+from games.record import Game, ReadReport, Wording
 from tuner import __version__
 from tuner.datasets.dataset import Dataset
+from tuner.datasets.summary import is_labelled
+from tuner.diagnostics.expected_points import error_in_points
 from tuner.diagnostics.findings import advice, draws_of, held_out_change, held_out_results, noise_found, noise_line, ratios_of
 from tuner.fit.phase_slopes import SlopedDataset
 from tuner.fit.problem import Problem
@@ -20,6 +22,8 @@ from tuner.tuning.options import TuneOptions
 
 # methods whose targets are not the results: a name of the targets, and where they come from
 OTHER_TARGETS = {"rootstrap": ("search", "by the values that searches found"), "scores": ("scores", "by the targets from scores")}
+BETTER_LABELS = "positions that a stronger player has labelled"  # what is better than results for a game without a search
+DICE_GAMES = 2000
 MATCH_DEPTH, MATCH_GAMES = 4, 400  # of the match that is suggested
 
 
@@ -36,8 +40,9 @@ def report_line(report: ReadReport) -> str:
     return text
 
 
-def method_line(options: TuneOptions, rows: bool, scores: bool) -> str:
-    """Return a line about the method and its targets, for resolved options; see `better_targets`."""
+def method_line(options: TuneOptions, rows: bool, scores: bool, labelled: bool) -> str:
+    """Return a line about the method and its targets, for resolved options; see `better_targets`. `labelled`: the outcomes are
+    labels of positions."""
     if options.method == "rootstrap":
         return (f"rootstrap, lambda {options.lambda_:g}: learns from searches of the positions, depth {options.depth}; "
                 "--method logistic learns from the results alone")
@@ -48,7 +53,7 @@ def method_line(options: TuneOptions, rows: bool, scores: bool) -> str:
         return f"scores, lambda {options.lambda_:g}: learns from {source}{part}; {others} from the results alone"
     if options.method == "logistic":
         also = "; --targets scores learns from the scores" if rows and scores else ""
-        return f"logistic: learns from the results alone{also}"
+        return f"logistic: learns from the {'labels of the positions' if labelled else 'results'} alone{also}"
     searched = f", at the leaves of searches of depth {options.depth}" if options.depth else ""
     return f"{options.method}, lambda {options.lambda_:g}: learns from temporal differences{searched}"
 
@@ -64,6 +69,8 @@ def describe(start: str, output: Path, data: Dataset, options: TuneOptions, resu
     on_own = held_out_change(result)
     change = held_out_results(result, on_results) if on_results else on_own
     rows = data.manifest["terms"] == TERMS
+    words = game.wording if game else Wording()
+    labelled = not rows and data.games == data.positions and is_labelled(data)
     priced = game is not None and game.name == DEFAULT_GAME and not rows
     noise = noise_found(result, priced) if options.gradient == "analytic" else None
     used = {"targets": options.targets, "teacher": options.teacher, "nodes": options.nodes, "depth": options.depth,
@@ -86,12 +93,20 @@ def describe(start: str, output: Path, data: Dataset, options: TuneOptions, resu
         "null_directions": result.null_directions, "never_applied": result.never_applied,
         "held_out_change": on_own, **({"noise": noise} if noise else {}), **step_found(result),
         **({"draws": draws_of(result, result.parameters.stages)} if result.problem.objective.widths else {}),
-        "ratios": ratios_of(result.uncertainty, result.weights, result.parameters.layout),
+        "ratios": ratios_of(result.uncertainty, result.weights, result.parameters.layout) if words.ratios else [],
+        **({"labelled": True} if labelled else {}), **({"unit": words.unit} if words != Wording() else {}),
+        **({"points": error_in_points(result, on_results, game.points)} if game and game.points > 1 else {}),
         **({"rows": True, "scores": len(data.score) > 0} if rows else {}),
-        "advice": advice(result, change, noise, options.method, better_targets(rows, rows and len(data.score) > 0)),
+        "advice": advice(result, change, noise, options.method, better_targets(rows, rows and len(data.score) > 0)
+                         if rows or game is None or game.searchable else BETTER_LABELS, words, labelled),
         "compare": _command("diff", start, output, options), **(
-            {"match": _command("match", output, start, options) + f" --depth {MATCH_DEPTH} --games {MATCH_GAMES}" + (
+            {"match": _command("match", output, start, options) + _match_options(game) + (
                 f" --run {shlex.quote(f'{options.run}-match')}" if options.run else "")} if game and game.searcher else {})}
+
+
+def _match_options(game: Game) -> str:
+    """Return the options of the match that is suggested; games with dice take hardly any time, and more of them are needed."""
+    return f" --depth {MATCH_DEPTH} --games {MATCH_GAMES}" if game.roll is None else f" --games {DICE_GAMES}"
 
 
 def step_found(result: FitResult) -> dict:
@@ -110,7 +125,8 @@ def _command(name: str, a: object, b: object, options: TuneOptions) -> str:
 
 def result_lines(result: dict) -> list[str]:
     """Return a result as lines of text; the last one is the next command to run."""
-    lines = [f"wrote {result['output']}: {result['games']:,} games, {result['positions']:,} positions, "
+    games = "" if result.get("labelled") else f"{result['games']:,} games, "
+    lines = [f"wrote {result['output']}: {games}{result['positions']:,} positions, "
              f"{result['iterations']} iterations of {result['learner']}", *found_lines(result)]
     if result.get("run"):
         lines.append(f"see the report: tuner report {shlex.quote(result['run'])}")
@@ -128,14 +144,20 @@ def found_lines(result: dict) -> list[str]:
     loss = result["loss"] + (" with slopes by phase" if "slopes" in result else "")
     if results:
         loss = "log loss of their results" if other else loss
-        lines.append(f"results   {_changed(results)}  ({results['games']:,} held-out games of other openings, {loss})")
+        of = "positions" if result.get("labelled") else "games of other openings"
+        lines.append(f"{'labels ' if result.get('labelled') else 'results'}   {_changed(results)}  "
+                     f"({results['games']:,} held-out {of}, {loss})")
     if own and other:
         lines.append(f"{other:<9} {_changed(own)}  (the same positions, {how})")
+    if points := result.get("points"):
+        of = f"{points['positions']:,} held-out positions" if points["held_out"] else "the positions learned from"
+        lines.append(f"points    {points['before']:.3f} -> {points['after']:.3f}  (root mean square error of the expected "
+                     f"points, {of}; the targets themselves vary by {points['deviation']:.3f})")
     if not results:
         lines.append(f"loss      {result['loss_before']:.5f} -> {result['loss_after']:.5f}  "
                      f"({loss} of the games learned from; none were held out)")
     if result.get("noise"):
-        lines.append(noise_line(result["noise"]))
+        lines.append(noise_line(result["noise"], result.get("unit", Wording.unit)))
     if result["ratios"]:
         unit = result["ratios"][0]["to"]
         lines.append(f"values    in units of {unit}: " + ", ".join(

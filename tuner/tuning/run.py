@@ -9,11 +9,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 
-from games.record import ReadReport
+from games.record import ReadReport, points_of
 from games.streams import InputError
 from tuner import __version__
 from tuner.datasets.dataset import Dataset
 from tuner.datasets.format import is_dataset
+from tuner.datasets.summary import is_labelled
 from tuner.diagnostics.bootstrap import checked_errors
 from tuner.diagnostics.dry_run import dry_run_findings
 from tuner.diagnostics.findings import findings, results_problems
@@ -151,7 +152,7 @@ def _rounds(begun: Start, sources: Sequence[str], folder: Path, given: TuneOptio
             options = _without_gpu(options, read)
         device = device_of(engine, read, options, sources, executor)
         if first:
-            how = method_line(options, engine is None, len(read.data.score) > 0)
+            how = method_line(options, engine is None, len(read.data.score) > 0, is_labelled(read.data))
             summary = report_reading(read, device, options, display, how)
             if executor.remote and (why := why_here(engine, read, options, sources)):
                 display.note(f"passes over the positions run on this machine: {why}")
@@ -190,16 +191,18 @@ def _without_gpu(options: TuneOptions, read: Read) -> TuneOptions:
 def _with_prior(data: Dataset, start: Parameters, options: TuneOptions, rows: bool, fitting: FitOptions,
                 display: Display) -> TuneOptions:
     """Return the options; the width that cross-validation chooses replaces --prior cv, and play replaces auto where it can be
-    used: for results of games with several positions, and an evaluation to start from."""
+    used: for results of games with several positions that are won or drawn, and an evaluation to start from."""
     if options.prior == "auto" and options.method == "logistic" and options.gradient == "analytic" and not rows:
-        return replace(options, prior=PLAY) if start.weights.any() and data.positions > 2 * data.games else options
+        usable = start.weights.any() and data.positions > 2 * data.games and points_of(start.game) == 1
+        return replace(options, prior=PLAY) if usable else options
     if options.prior != "cv":
         return options
     # the width hardly depends on the model of draws
     fitting = replace(fitting, loss="cross-entropy" if fitting.loss == DRAWS else fitting.loss)
     width, losses = choose_prior(data, start, fitting, display.begin)
     display.note("mean held-out loss by width of the prior: "
-                 + ", ".join(f"{width:g}: {loss:.5f}" for width, loss in losses.items()) + f"; chosen: {width:g} centipawns")
+                 + ", ".join(f"{width:g}: {loss:.5f}" for width, loss in losses.items())
+                 + f"; chosen: {width:g} {start.wording.unit}")
     return replace(options, prior=width)
 
 

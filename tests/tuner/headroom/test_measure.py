@@ -37,9 +37,10 @@ def planted(tmp_path_factory):
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
-def test_trees_find_nothing_where_the_evaluation_is_linear(tmp_path, seed):
+def test_nothing_is_found_where_the_evaluation_is_linear(tmp_path, seed):
     found = measured(sample_of(tmp_path / "data", 1500, linear, "results", seed), "start.yaml", 0.3, Display())
     assert gain(found, "trees")["low"] <= 0 <= gain(found, "trees")["high"]
+    assert gain(found, "network")["low"] <= 0 <= gain(found, "network")["high"]
     assert gain(found, "fit")["low"] > 0  # half of the starting weights are too small
     assert found["loss"] == "cross-entropy" and found["entropy"] == 0
     assert any(line.startswith("Functions of the same counts that are not linear gain nothing beyond chance here") for line in
@@ -54,6 +55,15 @@ def test_trees_find_most_of_what_was_planted(planted):
     assert gain(found, "trees")["share"]["value"] >= 0.8
     assert gain(found, "trees")["share"]["low"] > 0.7
     assert found["loss"] == "excess cross-entropy"
+
+
+def test_a_network_finds_most_of_what_was_planted(planted):
+    *_, found = planted
+    assert gain(found, "network")["on"] == "fit" and found["board"] is None
+    assert gain(found, "network")["share"]["value"] >= 0.8
+    assert gain(found, "network")["share"]["low"] > 0.7
+    assert found["network_on_trees"]["value"] == pytest.approx(model(found, "trees")["value"] - model(found, "network")["value"],
+                                                               abs=1e-6)
 
 
 def test_losses_are_those_of_the_definition(planted):
@@ -73,7 +83,7 @@ def test_quarters_of_the_phase_add_up_and_show_where_the_gain_is(planted):
     assert sum(line["positions"] for line in lines) == found["held_out_positions"]
     mean = sum(line["positions"] * line["trees"] for line in lines) / found["held_out_positions"]
     assert mean == pytest.approx(model(found, "trees")["value"], abs=1e-5)
-    gains = [line["gains"][-1]["value"] for line in lines]
+    gains = [next(each["value"] for each in line["gains"] if each["model"] == "trees") for line in lines]
     assert gains[0] > gains[-1]  # planted late
     assert "where the share of mg is 0 to 0.25" in found["sentences"][1]
 
@@ -125,7 +135,7 @@ def test_positions_of_largest_disagreement_have_the_values_of_all_models(planted
     lines = measure.disagreements(named, predicted)
     place = [int(line["position"]) for line in lines]
     assert len(set(sample.game[place])) == len(place) == measure.MOST_SHOWN and predicted.held[place].all()
-    apart = np.abs(expit(predicted.logits["trees"]) - expit(predicted.logits["fit"]))
+    apart = np.maximum(*(np.abs(expit(predicted.logits[name]) - expit(predicted.logits["fit"])) for name in ("trees", "network")))
     assert apart[place[0]] == np.nanmax(apart[predicted.held])
     for line, i in zip(lines, place, strict=True):
         assert line["value"] == pytest.approx(sample.q[i], abs=1e-4)
@@ -136,7 +146,7 @@ def test_without_the_library_the_linear_part_remains(planted, monkeypatch):
     sample, _, whole = planted
     monkeypatch.setattr(measure, "available", lambda: False)
     found = measured(sample, "start.yaml", 0.2, Display())
-    assert [line["model"] for line in found["models"]] == ["start", "fit"]
+    assert [line["model"] for line in found["models"]] == ["start", "fit", "network"]
     assert model(found, "fit") == model(whole, "fit") and gain(found, "fit") == gain(whole, "fit")
     lines = lines_of(found)
     assert sum("pip install 'evaltune[headroom]'" in line for line in lines) == 1
@@ -151,6 +161,6 @@ def test_too_few_positions_are_refused(tmp_path):
 def test_trees_see_the_counts_that_apply_most_often(monkeypatch):
     counts = csr_array(np.array([[1, 0, 2, 0], [1, 0, 0, 1], [3, 1, 0, 0], [1, 0, -1, 1]], float))
     monkeypatch.setattr(trees, "LEAF", 4)
-    assert trees._frequent(counts).tolist() == [0, 2, 3]  # the other applies too rarely for a leaf
+    assert trees.frequent(counts).tolist() == [0, 2, 3]  # the other applies too rarely for a leaf
     monkeypatch.setattr(trees, "MOST_COLUMNS", 2)
-    assert trees._frequent(counts).tolist() == [0, 2]
+    assert trees.frequent(counts).tolist() == [0, 2]

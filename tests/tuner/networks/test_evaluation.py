@@ -58,7 +58,7 @@ def test_searches_find_the_value_of_the_leaf(positions):
         for move in result.pv:
             leaf, sign = CHESS.play(leaf, move, None), -sign
         if result.win_in is None and CHESS.result([leaf]) is None:
-            own = -1 if CHESS.contest.second_to_move(leaf) else 1
+            own = -1 if CHESS.second_to_move(leaf) else 1
             assert sign * result.value == own * found.compiled(leaf[None])[0]
             checked += 1
     assert checked > 20

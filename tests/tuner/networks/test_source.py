@@ -63,7 +63,7 @@ def test_c_finds_the_values_of_a_thousand_positions(tmp_path, name, layers):
     assert found.shape == (POSITIONS, 2)
     assert found[:, 0] == pytest.approx(file.network.outputs(counts * encoding.units)[:, 0], abs=2e-6)
     evaluation = evaluation_of(file)
-    mover = np.array([-1 if find("chess").contest.second_to_move(words) else 1 for words in positions])
+    mover = np.array([-1 if find("chess").second_to_move(words) else 1 for words in positions])
     assert found[:, 1] == pytest.approx(mover * evaluation.values(positions), abs=2e-3)
     assert found[:, 1] == pytest.approx(mover * evaluation.compiled(positions), abs=5e-3)
 

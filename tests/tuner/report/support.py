@@ -105,8 +105,9 @@ def selfplay_run(folder: Path, batches: int = 60, **settings) -> Path:
 
 
 def match_run(folder: Path, pairs: list[tuple[int, int]], names: tuple[str, str] = ("learned", "classic"),
-              players: tuple[str, str] = ("classic", "classic"), learned_games: int | None = None, **changes) -> Path:
-    """The folder of a match with these outcomes."""
+              players: tuple[str, str] = ("classic", "classic"), learned_games: int | None = None,
+              luck: list[list[float]] | None = None, **changes) -> Path:
+    """The folder of a match with these outcomes, and in a game with dice the luck of the first player in each game."""
     folder.mkdir()
     control = {"depth": 4, "nodes": None, "movetime": None, "base": None, "increment": 0.0}
     settings = Settings(players[0], players[1], names, max(2 * len(pairs), 2), None, "normalized", 0.05, 0.05,
@@ -118,5 +119,6 @@ def match_run(folder: Path, pairs: list[tuple[int, int]], names: tuple[str, str]
         write_parameters(folder / copy, parameters)
     write_config(folder, SECTION, replace(settings, **changes), "tuner match a b")
     write_lines(folder, [{"leg": 0, "pair": i, "outcomes": list(pair), "plies": [80, 100], "ends": ["rules", "rules"],
-                          "reasons": ["White mates", "Draw by 3-fold repetition"]} for i, pair in enumerate(pairs)])
+                          "reasons": ["White mates", "Draw by 3-fold repetition"], **({"luck": luck[i]} if luck else {})}
+                         for i, pair in enumerate(pairs)])
     return folder

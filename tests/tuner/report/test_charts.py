@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 
 from tests.tuner.report.support import BAD_NAME, BINS, findings, match_run, selfplay_run
+from tuner.match.difference import HALVES, Difference
 from tuner.report.charts import COLOURS, Series, bar_chart, line_chart, own_names, points_chart
 from tuner.report.matches import read_match
 from tuner.report.run import read_run
 from tuner.report.run_charts import (
     calibration_charts,
-    elo_curve,
     health_charts,
     match_charts,
     moves_charts,
     phase_chart,
     rolling_mean,
+    strength_curve,
     thinned,
     watched_charts,
 )
@@ -44,12 +46,12 @@ def points(svg: str, colour: str) -> np.ndarray:
 
 def all_charts(folder) -> list:
     match = match_run(folder / "match", [(1, 0), (-1, 1), (1, 1), (0, 0)] * 10, sprt=(0.0, 5.0))
-    elo = {"value": 3.0, "low": -2.0, "high": 8.0}
+    elo = Difference("Elo", 0, 3.0, -2.0, 8.0, 0.01, 0.1, (1, 2, 3, 2, 1), HALVES)
     history = read_run(selfplay_run(folder / "selfplay"), []).history
     return [*moves_charts(history, START, np.linspace(1, 30, 60)), *health_charts(history), *watched_charts(history),
             *match_charts(read_match(match)),
             *calibration_charts({"before": BINS, "after": BINS}), phase_chart(findings()["summary"]["phases"]),
-            elo_curve([{"games": 100.0, "elo": elo}, {"games": 900.0, "elo": elo | {"high": None}}]),
+            strength_curve([(100.0, elo), (900.0, replace(elo, high=None))]),
             bar_chart(BAD_NAME, BAD_NAME, BAD_NAME, [BAD_NAME], [1], BAD_NAME),
             points_chart(BAD_NAME, "centipawns", [BAD_NAME, "b"], [1, 2], [0, 1], [3, 4], BAD_NAME, [1, 1])]
 

@@ -11,7 +11,7 @@ from games.streams import InputError
 from tests.tuner.report.support import findings, match_run, selfplay_run, tune_run
 from tuner.report.findings_file import FINDINGS, read_findings
 from tuner.report.history import read_history
-from tuner.report.matches import LINE, read_match
+from tuner.report.matches import line_of, read_match
 from tuner.report.page import render
 from tuner.report.run import LINES, SELFPLAY, TUNE, read_run
 
@@ -76,7 +76,7 @@ def test_histories_of_a_wrong_type_are_refused_by_line(tmp_path, kind):
     path = folder / "history.jsonl"
     lines = path.read_text().splitlines()
     line = json.loads(lines[1])
-    shape = LINE if kind == "match" else LINES[TUNE if kind == "tune" else SELFPLAY]
+    shape = line_of(1) if kind == "match" else LINES[TUNE if kind == "tune" else SELFPLAY]
     for at in places(line):
         if at[0] not in shape:
             continue

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import numpy as np
 import pytest
 
+from games.streams import InputError
 from tests.tuner.report.support import learned_from, match_run, tune_run
 from tuner.engine.loading import load_parameters
 from tuner.match.result_text import result_block
 from tuner.parameters.writer import write_parameters
 from tuner.report.matches import read_match
 from tuner.report.run import read_run
-from tuner.report.verdict import verdicts_of
+from tuner.report.run_charts import match_charts
+from tuner.report.verdict import verdict, verdicts_of
+from tuner.statistics.luck import mean_points
 from tuner.statistics.pentanomial import count_games, summarise
 from tuner.statistics.sprt import Sprt, log_likelihood_ratio
 
@@ -30,6 +36,34 @@ def test_a_match_is_what_its_games_say(tmp_path):
     assert dict(match.reasons) == {"White mates": 48, "Draw by 3-fold repetition": 48} and match.plies == 90
     assert match.conditions == "depth 4" and match.openings == "8 random plies" and match.decision is None
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+
+
+def test_a_match_of_backgammon_is_in_points_less_luck(tmp_path):
+    random = np.random.default_rng(2)
+    luck = random.normal(size=(60, 2))
+    points = np.clip(np.rint(1.2 * luck + 0.4), -3, 3).astype(int)
+    points[points == 0] = 1
+    folder = match_run(tmp_path / "match", [tuple(pair) for pair in points.tolist()], players=("backgammon/classic", ) * 2,
+                       luck=luck.tolist(), sprt=(0.0, 0.1))
+    match = read_match(folder)
+    found = mean_points(points.ravel().astype(float), luck.ravel())
+    assert match.difference.interval == pytest.approx(
+        (found.mean, found.mean - 1.96 * found.error, found.mean + 1.96 * found.error))
+    assert match.running[-1][:4] == (120, *match.difference.interval)
+    assert match.difference.labels[0] == "-6" and sum(match.difference.pairs) == 60
+    said = verdict(match, None)
+    assert f"{found.mean:+.3f} points a game" in said.detail and "points a game" in said.more and "Elo" not in str(said)
+    assert "the same dice in both games of a pair" in said.detail
+    texts = [chart.title for chart in match_charts(match)]
+    assert texts == ["Points a game as the match went on", "LLR as the match went on", "Pairs of games"]
+    even = replace(match.difference, low=-0.1, value=0.02, surplus=0.02)
+    assert "an interval that excludes 0 points a game" in verdict(replace(match, test=None, difference=even), None).more
+
+
+def test_a_line_with_too_many_points_is_damaged(tmp_path):
+    folder = match_run(tmp_path / "match", [(1, 2)])
+    with pytest.raises(InputError, match="expected -1, 0 or 1"):
+        read_match(folder)
 
 
 def test_a_match_that_is_still_played_may_end_in_half_a_line(tmp_path):

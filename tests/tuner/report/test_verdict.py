@@ -11,12 +11,13 @@ import pytest
 
 from tests.tuner.report.support import findings, learned_from, match_run, selfplay_run, tune_run
 from tuner.engine.loading import load_parameters
+from tuner.match.difference import elo_difference
 from tuner.parameters.writer import write_parameters
 from tuner.report.matches import read_match
 from tuner.report.page import render
 from tuner.report.run import read_run
 from tuner.report.verdict import match_to_play, more_games, reasons, report_command, verdict
-from tuner.statistics.pentanomial import count_games, mean_and_variance, summarise
+from tuner.statistics.pentanomial import Results, count_games, summarise
 
 WON, LOST, DRAWN, SPLIT = (1, 1), (-1, -1), (0, 0), (1, -1)
 
@@ -72,9 +73,8 @@ def test_a_sequential_test_is_the_judge_of_its_match(tmp_path, pairs, test, side
 
 @pytest.mark.parametrize("pairs", [(3, 3, 13, 6, 5), (10, 20, 40, 22, 12), (1, 0, 0, 0, 2), (100, 200, 500, 201, 101)])
 def test_so_many_more_games_would_put_zero_outside_the_interval(pairs):
-    score, variance = mean_and_variance(pairs)
     n = sum(pairs)
-    text = more_games(score, variance, n)
+    text = more_games(elo_difference(Results(pairs, 0, 0, 0)))
     if text.startswith("More than 100,000"):
         factor = (n + 50_000) / n
         assert summarise([factor * count for count in pairs]).elo.low <= 0

@@ -26,11 +26,12 @@ class Differences(Cpu):
     """Like `Cpu`, with derivatives by differences."""
 
     moves: Moves
+    unit: str = "centipawns"
 
     @property
     def name(self) -> str:
         kind = "central" if self.moves.central else "forward"
-        return f"{super().name}, gradients by {kind} differences of {self.moves.step:g} centipawns"
+        return f"{super().name}, gradients by {kind} differences of {self.moves.step:g} {self.unit}"
 
     def loss_gradient(self, model: Model, weights: np.ndarray, ranges: np.ndarray) -> tuple[float, np.ndarray]:
         """See `Device`."""
@@ -104,7 +105,8 @@ class Differences(Cpu):
         return residuals
 
 
-def by_differences(evaluator: Evaluator, positions: np.ndarray, step: float, central: bool, workers: int = 1) -> Differences:
-    """Return a device that moves weights by `step` centipawns. `positions` (n, words) are those of the dataset."""
+def by_differences(evaluator: Evaluator, positions: np.ndarray, step: float, central: bool, workers: int = 1,
+                   unit: str = "centipawns") -> Differences:
+    """Return a device that moves weights by `step`, in `unit`. `positions` (n, words) are those of the dataset."""
     moves = Moves(evaluator=evaluator, positions=positions, step=step, central=central, workers=workers)
-    return Differences(workers=workers, moves=moves)
+    return Differences(workers=workers, moves=moves, unit=unit)
