@@ -138,9 +138,9 @@ def _settings(arguments: argparse.Namespace):
     from tuner.parameters.heading import heading_of
 
     heading = heading_of(parameter_path(arguments.params))
-    resign, draw = (RESIGN, DRAW) if heading.of_rows else default_rules(find(heading.game))
-    resign = resign if arguments.resign is None else arguments.resign or None
-    draw = draw if arguments.draw is None else arguments.draw or None
+    usual = (RESIGN, DRAW) if heading.of_rows else default_rules(find(heading.game))
+    resign = usual[0] if arguments.resign is None else arguments.resign or None
+    draw = usual[1] if arguments.draw is None else arguments.draw or None
     depth = arguments.depth or (None if arguments.nodes else 3)
     return Settings(
         start=arguments.params, games=arguments.games or 6000, depth=depth, nodes=arguments.nodes,
