@@ -156,7 +156,7 @@ def _advice(run: LearningRun) -> Section | None:
 
 def _sentence(text: str) -> str:
     """Return the text with a capital at the start and a full stop at the end."""
-    text = text[:1].upper() + text[1:]
+    text = capital(text)
     return text if text.endswith((".", "?", "!")) else text + "."
 
 
@@ -166,8 +166,7 @@ def _elo(run: LearningRun) -> Section | None:
     chart = run_charts.strength_curve(points) if run.kind == SELFPLAY else None
     if chart is None:
         return None
-    unit = chart.title.partition(" by ")[0]
-    note = f"{unit} of the first player of each match, over the games that its weights were learned from."
+    note = f"{capital(points[0][1].unit)} of the first player of each match, over the games that its weights were learned from."
     return Section("elo", "Strength", "charts", {"charts": [chart], "note": note})
 
 
