@@ -132,6 +132,8 @@ class Contest:
     evaluator: Callable[[str, Mapping[str, object], EvaluationPattern | None], Evaluator] | None = None
     patterns: Mapping[str, EvaluationPattern] = field(default_factory=dict)  # of engines' static evaluations, by name
     players: Mapping[str, Callable[[], Player]] = field(default_factory=dict)  # that need no evaluation and no engine, by name
+    lost_in_practice: float = 600.0  # centipawns by which the score of a lost game is behind
+    level_is_drawn: bool = True  # whether long games in which no side is ahead are draws in practice
     drawn_ending: Callable[[np.ndarray], bool] | None = None  # a draw in practice, unless a search sees a forced win
     # results from tables in a folder: a function from a position to the first player's result, None if unknown; InputError
     tablebase: Callable[[str], Callable[[np.ndarray], int | None]] | None = None

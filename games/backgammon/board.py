@@ -36,7 +36,7 @@ TURN, DICE_SHIFT, PLY_SHIFT = ONE, 1, 16
 
 words_type = types.Array(types.uint64, 1, "C")
 pointer_type = types.CPointer(types.uint64)
-side_words = types.UniTuple(types.uint64, 2)
+side_type = types.UniTuple(types.uint64, 2)
 
 _DATA = 4  # index of the data address in Numba's array structure
 
@@ -76,7 +76,7 @@ def count_at(low, high, place):
     return np.int64(count | (fours & ONE) << np.uint64(2) | (fours >> S32 & ONE) << np.uint64(3))
 
 
-@inner(side_words(types.uint64, types.uint64, types.uint64), forceinline=True)
+@inner(side_type(types.uint64, types.uint64, types.uint64), forceinline=True)
 def with_one_more(low, high, place):
     """Return the counts with a checker more on a place, a set of one."""
     carry = (low & place) << S32
@@ -87,7 +87,7 @@ def with_one_more(low, high, place):
     return low, high ^ more ^ carry
 
 
-@inner(side_words(types.uint64, types.uint64, types.uint64), forceinline=True)
+@inner(side_type(types.uint64, types.uint64, types.uint64), forceinline=True)
 def with_one_less(low, high, place):
     """Return the counts with a checker less on a place, a set of one that is not empty."""
     low ^= place

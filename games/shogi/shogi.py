@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from games.contest import Contest
-from games.record import Game
+from games.record import Game, Wording
 from games.shogi import content, notation, sfen
 from games.shogi.endings import result
 from games.shogi.gametext import game_text, reason
@@ -55,4 +55,6 @@ GAME = Game(
     move_named=notation.move_named, plies=plies, read=read, suffixes=tuple(content.SUFFIXES), holds_games=content.holds_games,
     of_games=lambda name: content.by_name(str(name)) not in content.PACKED,
     searcher=searcher, picture=picture,
-    contest=Contest(reason=reason, text=game_text, openings=openings, external=external, protocols=("usi",)))
+    contest=Contest(reason=reason, text=game_text, openings=openings, external=external, protocols=("usi",),
+                    lost_in_practice=3000.0, level_is_drawn=False),
+    wording=Wording(sides=("Black", "White")))

@@ -50,17 +50,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("games")
     group.add_argument("--random-plies", type=count, metavar="N",
                        help="begin with N random plies that lead to a balanced position (default: 8)")
-    group.add_argument("--openings", metavar="FILE", help="openings of this file instead: EPD or PGN, also .gz, .bz2, .zst, .zip")
+    group.add_argument("--openings", metavar="FILE",
+                       help="openings of this file of positions or games, also .gz, .bz2, .zst, .zip")
     group.add_argument("--plies", type=at_least_one, default=300, metavar="N",
                        help="end games as draws after N plies (default: 300)")
     group.add_argument("--seed", type=count, default=1, metavar="N", help="seed of all random choices (default: 1)")
     group = parser.add_argument_group("adjudication")
-    group.add_argument("--resign", type=_resign, default=(600.0, 4), metavar="CP:PLIES",
-                       help="a side wins if the last PLIES scores, of both sides, are CP or more in its favour (default: 600:4; "
-                            "off: never)")
-    group.add_argument("--draw", type=_draw, default=(10.0, 16, 80), metavar="CP:PLIES:FROM",
-                       help="a draw, from ply FROM on, if the last PLIES scores are within CP of 0 (default: 10:16:80; "
-                            "off: never)")
+    group.add_argument("--resign", type=_resign, metavar="CP:PLIES",
+                       help="a side wins if the last PLIES scores, of both sides, are CP or more in its favour (default: 600:4, "
+                            "in shogi 3000:4; off: never)")
+    group.add_argument("--draw", type=_draw, metavar="CP:PLIES:FROM",
+                       help="a draw, from ply FROM on, if the last PLIES scores are within CP of 0 (default: 10:16:80, in shogi "
+                            "off; off: never)")
     group.add_argument("--syzygy", metavar="DIR",
                        help="end games by the Syzygy tables in this folder, at captures and moves of pawns")
     group.add_argument("--play-on", type=unit, default=0.02, metavar="SHARE",
@@ -93,16 +94,16 @@ def _numbers(text: str, form: str, example: str) -> list[float]:
     return found
 
 
-def _resign(text: str) -> tuple[float, int] | None:
+def _resign(text: str) -> tuple[float, int] | tuple[()]:
     if text == "off":
-        return None
+        return ()
     score, plies = _numbers(text, "CP:PLIES", "600:4")
     return score, int(plies)
 
 
-def _draw(text: str) -> tuple[float, int, int] | None:
+def _draw(text: str) -> tuple[float, int, int] | tuple[()]:
     if text == "off":
-        return None
+        return ()
     score, plies, first = _numbers(text, "CP:PLIES:FROM", "10:16:80")
     return score, int(plies), int(first)
 
@@ -131,14 +132,21 @@ def run(arguments: argparse.Namespace) -> dict:
 
 
 def _settings(arguments: argparse.Namespace):
-    from tuner.datagen.settings import Settings
+    from games.record import find
+    from tuner.datagen.settings import DRAW, RESIGN, Settings, default_rules
+    from tuner.engine.loading import parameter_path
+    from tuner.parameters.heading import heading_of
 
+    heading = heading_of(parameter_path(arguments.params))
+    usual = (RESIGN, DRAW) if heading.of_rows else default_rules(find(heading.game))
+    resign = usual[0] if arguments.resign is None else arguments.resign or None
+    draw = usual[1] if arguments.draw is None else arguments.draw or None
     depth = arguments.depth or (None if arguments.nodes else 3)
     return Settings(
         start=arguments.params, games=arguments.games or 6000, depth=depth, nodes=arguments.nodes,
         noise=arguments.noise, random_plies=0 if arguments.openings else
         8 if arguments.random_plies is None else arguments.random_plies,
         openings=os.path.abspath(arguments.openings) if arguments.openings else None, plies=arguments.plies,
-        resign=arguments.resign, draw=arguments.draw, play_on=arguments.play_on,
+        resign=resign, draw=draw, play_on=arguments.play_on,
         syzygy=os.path.abspath(os.path.expanduser(arguments.syzygy)) if arguments.syzygy else None, seed=arguments.seed,
         terms=tuple(os.path.abspath(path) for path in arguments.terms))

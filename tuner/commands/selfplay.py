@@ -57,7 +57,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                       help="play the move of the deepest search completed within N nodes")
     add_term_options(parser)
     group = parser.add_argument_group("games")
-    group.add_argument("--openings", metavar="FILE|FEN", help="openings: an EPD or PGN file, or one position")
+    group.add_argument("--openings", metavar="FILE|FEN", help="openings: a file of positions or of games, or one position")
     group.add_argument("--from-ply", type=plies_range, metavar="FIRST:LAST",
                        help="with a file of games as --openings: leave each game at a random ply from FIRST to LAST, or earlier "
                             "if it ends, and play on from there")
@@ -69,8 +69,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--truncated", choices=("value", "draw"),
                        help="outcome of games that were stopped: their last value (default) or a draw")
     group.add_argument("--opponent", action="append", metavar="PLAYER",
-                       help="self (default), past (earlier weights), a parameter file or uci:COMMAND; may be repeated: they take "
-                            "turns")
+                       help="self (default), past (earlier weights), a parameter file or uci:COMMAND (shogi: usi:COMMAND); may "
+                            "be repeated: they take turns")
     group.add_argument("--no-blunders", action="store_true",
                        help="td and td-leaf: ignore errors after mistakes of the opponent that the search did not predict "
                             "(KnightCap's rule)")

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from games.contest import Contest
+from games.record import Game
 from games.streams import InputError
 from tuner.io.run_folder import read_config, require_within
 from tuner.io.text import LARGEST_COUNT
@@ -12,6 +14,14 @@ from tuner.io.text import LARGEST_COUNT
 SECTION = "games"
 LARGEST_SCORE = 1e5  # centipawns
 LONGEST = 10_000  # plies of a game
+RESIGN = (600.0, 4)  # a win if the last 4 scores are 600 centipawns or more
+DRAW = (10.0, 16, 80)  # a draw if the last 16 scores are within 10 centipawns of 0, from ply 80 on
+
+
+def default_rules(game: Game) -> tuple[tuple[float, int], tuple[float, int, int] | None]:
+    """Return `resign` and `draw` of a game by default: no draws by scores in games in which level games are seldom drawn."""
+    contest = game.contest or Contest()
+    return (contest.lost_in_practice, RESIGN[1]), DRAW if contest.level_is_drawn else None
 
 
 @dataclass(frozen=True)
@@ -28,8 +38,8 @@ class Settings:
     random_plies: int = 8
     openings: str | None = None
     plies: int = 300
-    resign: tuple[float, int] | None = (600.0, 4)
-    draw: tuple[float, int, int] | None = (10.0, 16, 80)
+    resign: tuple[float, int] | None = RESIGN
+    draw: tuple[float, int, int] | None = DRAW
     play_on: float = 0.02
     syzygy: str | None = None
     seed: int = 1

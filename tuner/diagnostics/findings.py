@@ -25,7 +25,7 @@ COSTLY = 25.0  # Elo of sampling noise: more than results usually gain
 
 
 def ratios_of(found: Uncertainty | None, weights: np.ndarray, layout: Layout) -> list[dict]:
-    """Return the scalar weights of the first term as multiples of the first one, with 95 % intervals."""
+    """Return the weights of the headline as multiples of the first one, with 95 % intervals."""
     places = layout.headline
     if found is None or len(places) < 2:
         return []

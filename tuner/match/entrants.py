@@ -30,13 +30,23 @@ class Named:
     """A player as the user named it: `kind` is parameters, network, random, own for a player of the game's own
     (`games.contest.Contest.players`), or the protocol of an engine.
 
-    `what` is the file or the command; `game` is None for an engine whose protocol may be that of several games.
+    `what` is the file or the command; `game` is None for an engine whose protocol may be that of several games. An engine that
+    is `bare` was named without a protocol: it speaks the first one of its game.
     """
 
     kind: str
     what: str
     name: str
     game: str | None = None
+    bare: bool = False
+
+    def protocol_in(self, game: Game) -> str:
+        """Return the protocol by which an engine plays a game; InputError if the game has no engines of this protocol."""
+        known = game.matches.protocols if game.matches.external is not None else ()
+        if not known or self.kind not in known and not self.bare:
+            raise InputError(f"{self.kind}:{self.what}: {game.name} has no {self.kind} engines"
+                             + "".join(f'; expected "{protocol}:COMMAND"' for protocol in known[:1]))
+        return known[0] if self.bare else self.kind
 
 
 @dataclass(frozen=True)
@@ -72,13 +82,14 @@ def make_player(spec: PlayerSpec, game: Game) -> Player:
 
 def understood(text: str) -> Named:
     """Interpret a parameter file or bundled name, a network, `random`, an engine as PROTOCOL:COMMAND, such as `uci:stockfish`, or
-    one on the PATH, which speaks UCI."""
+    one on the PATH, without its protocol."""
     prefix, _, last = text.rpartition("/")
     if last == RANDOM and (not prefix or prefix in available()) and not os.path.exists(text):
         return Named(RANDOM, RANDOM, RANDOM, prefix or None)
     protocol, separator, command = text.partition(":")
     if separator and protocol.isalpha() and (games := games_of(protocol)):
-        return Named(protocol, command, _name_of(command), None if DEFAULT_GAME in games else games[0])
+        name = text if command.isdecimal() else _name_of(command)  # of a program whose strength is a number: gnubg:0
+        return Named(protocol, command, name, None if DEFAULT_GAME in games else games[0])
     is_program = os.path.isfile(text) and os.access(text, os.X_OK) and not text.endswith((".yaml", ".yml"))
     if not is_program:
         try:
@@ -90,7 +101,7 @@ def understood(text: str) -> Named:
                 raise InputError(f'{problem}; or random, an engine on the PATH, or "uci:COMMAND"') from None
         else:
             return named_file(path, path.stem)
-    return Named("uci", text, _name_of(text))
+    return Named("uci", text, _name_of(text), bare=True)
 
 
 def named_file(path: Path, name: str) -> Named:
@@ -150,9 +161,8 @@ def _require_limits(control: Control) -> None:
 def external_player(named: Named, name: str, game: Game, options: dict[str, str], control: Control,
                     megabytes: int | None) -> PlayerSpec:
     """A player by an external engine; InputError if the game has none of this protocol."""
-    if game.matches.external is None or named.kind not in game.matches.protocols:
-        raise InputError(f"{named.kind}:{named.what}: {game.name} has no {named.kind} engines")
-    return PlayerSpec(name, control, named.kind, command=named.what, options=tuple(options.items()), megabytes=megabytes)
+    return PlayerSpec(name, control, named.protocol_in(game), command=named.what, options=tuple(options.items()),
+                      megabytes=megabytes)
 
 
 def bundled(game: str, name: str) -> Path | None:

@@ -55,8 +55,19 @@ class Layout:
 
     @property
     def headline(self) -> list[Place]:
-        """The single weights of the first term: for chess the values of the pieces."""
-        return [place for place in self.places if place.term == self.places[0].term and place.size == 1]
+        """The single weights of the first term, for chess the values of the pieces; and those of terms that have two or more
+        weights, each with the name of one of them: for shogi the values of promoted men and of men in hand."""
+        first = [place for place in self.places if place.term == self.places[0].term and place.size == 1]
+        names = {place.name for place in first}
+        terms: dict[str, list[Place]] = {}
+        for place in self.places[len(first):]:
+            terms.setdefault(place.term, []).append(place)
+        return first + [place for term, places in terms.items() if len(places) > 1 and term != self.places[0].term
+                        and all(place.size == 1 and place.name in names for place in places) for place in places]
+
+    def short(self, place: Place) -> str:
+        """Return the name of a parameter of the headline: without its term if that is the first."""
+        return place.name if place.term == self.places[0].term else place.path
 
     def labels(self) -> list[str]:
         return [label for place in self.places for label in place.labels()]

@@ -71,7 +71,7 @@ def curves(found: Comparison, significance: Significance) -> list[Chart]:
 
 
 def values(found: Comparison, ratios: list[dict]) -> dict:
-    """The single weights of the first term: in centipawns for each stage, and in units of the first with intervals."""
+    """The weights of the headline: in centipawns for each stage, and in units of the first with intervals."""
     initial, learned = found.files
     places, errors = learned.layout.headline if learned.wording.ratios else [], intervals_of(learned)
     lines = []
@@ -88,8 +88,10 @@ def values(found: Comparison, ratios: list[dict]) -> dict:
         ratio = given.get(place.path)
         if ratio is None:
             ratio = {"ratio": means[place.path] / unit if unit else None, "low": None, "high": None}
-        lines.append({"name": place.name, "stages": entries, **{key: ratio.get(key) for key in ("ratio", "low", "high")}})
-    return {"term": places[0].term if places else "", "unit": places[0].name if places else "", "rows": lines,
+        lines.append({"name": learned.layout.short(place), "stages": entries,
+                      **{key: ratio.get(key) for key in ("ratio", "low", "high")}})
+    terms = dict.fromkeys(place.term for place in places)
+    return {"term": ", ".join(terms), "unit": places[0].name if places else "", "rows": lines,
             "stages": list(learned.stages), "of_weights": learned.wording.unit,
             "intervals": any(row["low"] is not None for row in lines)}
 

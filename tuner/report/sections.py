@@ -15,6 +15,7 @@ from tuner.report.matches import Match
 from tuner.report.run import SELFPLAY, TUNE, LearningRun, Run
 from tuner.report.significance import CHANCE, HELD, NOISE, Significance, significance_of, significance_of_selfplay
 from tuner.report.verdict import lost, reasons
+from tuner.selfplay.watch import headline
 
 # names of the loss that a method minimises, on held-out games
 HELD_OUT = {"logistic": "Held-out loss", "rootstrap": "Held-out loss on search scores",
@@ -173,7 +174,7 @@ def _elo(run: LearningRun) -> Section | None:
 def _selfplay(run: LearningRun, sure: Significance) -> Section | None:
     if not run.history:
         return None
-    start = {place.name: float(run.initial.weights[:, place.columns].mean()) for place in run.initial.layout.headline}
+    start = headline(run.initial.layout, run.initial.weights)
     return Section("learning", "Learning", "selfplay", {
         "moves": run_charts.moves_charts(run.history, start, sure.noise, run.wording.unit), "band": sure.noise is not None,
         "health": run_charts.health_charts(run.history), "rest": run_charts.watched_charts(run.history, run.wording.unit)})

@@ -195,8 +195,8 @@ def _played(episode: Episode, date: str) -> PlayedGame:
     names = ("learner", "learner") if episode.side is None else ("learner", "opponent")[::1 - 2 * episode.side]
     end = {BROKEN_OFF: PLIES, FORFEITED: "crash"}.get(episode.end, RULES)
     loser = None if not episode.outcome else int(episode.outcome > 0)
-    return PlayedGame(episode.line, episode.moves, episode.opening, [], [], episode.outcome, end, loser, "", names,
-                      str(episode.number + 1), "?", date, "tuner selfplay")
+    return PlayedGame(episode.line, episode.moves, episode.opening, [], [], episode.outcome, end, loser, players=names,
+                      round=str(episode.number + 1), date=date, event="tuner selfplay")
 
 
 def _write(path: Path, learner: Learner, line: dict) -> None:

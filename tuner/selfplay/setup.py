@@ -137,6 +137,4 @@ def _opponent(name: str, engine: Engine, settings: Settings, control: Control) -
         return PlayerSpec(name, control, OWN, command=named.what)
     if named.kind == NETWORK:
         return network_player(name, network_evaluation(Path(named.what)).file, control, OPPONENT_MEGABYTES)
-    if engine.game.contest.external is None or named.kind not in engine.game.contest.protocols:
-        raise InputError(f"{name}: not a player of {engine.game.name} to learn from")
-    return PlayerSpec(name, control, named.kind, command=named.what)
+    return PlayerSpec(name, control, named.protocol_in(engine.game), command=named.what)

@@ -12,7 +12,7 @@ from tuner.selfplay.play import BROKEN_OFF, DRAWN, Episode
 
 def headline(layout: Layout, weights: np.ndarray) -> dict[str, float]:
     """Return the weights of the headline parameters, averaged over the stages, in centipawns."""
-    return {place.name: float(weights[:, place.columns].mean()) for place in layout.headline}
+    return {layout.short(place): float(weights[:, place.columns].mean()) for place in layout.headline}
 
 
 def batch_line(layout: Layout, learner: Learner, episodes: list[Episode], duplicates: int, watched: dict,
@@ -30,13 +30,13 @@ def batch_line(layout: Layout, learner: Learner, episodes: list[Episode], duplic
 
 
 def progress_text(line: dict, game: Game) -> str:
-    """Return a batch as a progress line: piece values in units of the first, and the state of the games; of a game that wins
-    several points, the state of the games alone."""
+    """Return a batch as a progress line: piece values, those of the first term, in units of the first, and the state of the
+    games; of a game that wins several points, the state of the games alone."""
     if game.points > 1:
         return (f"{line['games']:,} games  unfinished {line['broken_off']:.0%}  {line['plies']:.0f} plies  "
                 f"mean squared error {line['squares']:.4f}")
     unit = next(iter(line["values"].values()), 0.0) or 1.0
-    values = " ".join(f"{name} {value / unit:.2f}" for name, value in list(line["values"].items())[1:])
+    values = " ".join(f"{name} {value / unit:.2f}" for name, value in list(line["values"].items())[1:] if "." not in name)
     return (f"{line['games']:,} games  {values}  draws {line['draws']:.0%}  unfinished {line['broken_off']:.0%}  "
             f"{line['plies']:.0f} plies  mean squared error {line['squares']:.4f}")
 

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from games.streams import InputError
 from tuner.datagen.run import games_of
-from tuner.datagen.settings import Settings
+from tuner.datagen.settings import Settings, default_rules
 from tuner.datasets.format import is_dataset
 from tuner.diagnostics.findings import held_out_results, results_problems
 from tuner.ingest.build import expand
@@ -48,7 +48,9 @@ def learn_from_own_games(begun: Start, start: str, sources: Sequence[str], folde
     matches: list[Verdict] = []
     for number in range(1, most + 1):
         games = folder / f"own-games-{number}"
-        settings = Settings(start=start, games=options.own_games, seed=options.seed + number - 1, terms=options.terms)
+        resign, draw = default_rules(begun.engine.game)
+        settings = Settings(start=start, games=options.own_games, seed=options.seed + number - 1, terms=options.terms,
+                            resign=resign, draw=draw)
         display.note(f"round {number}: {options.own_games:,} games of " + (
             f"{start}" if number == 1 else f"the weights of round {number - 1}") + " against its copies")
         found = games_of(begun.engine, begun.parameters, settings, games, executor, command, display)

@@ -9,10 +9,13 @@ import numpy as np
 import pytest
 
 from games.contest import CRASH, ILLEGAL, RESIGNS, STALL, Control, Forfeit
+from games.record import find
 from games.shogi import make_games, players, sfen
 from games.shogi.shogi import GAME
 from games.streams import InputError
+from tests.commands.support import done, tuner
 from tests.games.shogi.usi.support import COMMAND
+from tuner.datagen.settings import default_rules
 
 FAIRY = shutil.which("fairy-stockfish") or shutil.which("/usr/games/fairy-stockfish")
 
@@ -114,3 +117,19 @@ def test_sample_games_depend_on_their_number_alone():
     assert one[1:] == other
     assert one[0] != one[1]
     assert all("\n%" in text and "\n'** " not in text for _, text in one)
+
+
+@pytest.mark.skipif(FAIRY is None, reason="no fairy-stockfish")
+def test_an_engine_without_its_protocol_speaks_usi_in_shogi(tmp_path):
+    """As `tuner match shogi/hand fairy-stockfish` names it."""
+    ran = done("match", "shogi/hand", FAIRY, "--nodes", 50, "--games", 2, "--plies", 20, "--random-plies", 2)
+    assert "Results of hand vs fairy-stockfish (50 nodes a move, 2 random plies)" in ran.out
+    ran = tuner("match", "shogi/hand", f"uci:{FAIRY}", "--games", 2)
+    assert ran.status == 2 and f'uci:{FAIRY}: shogi has no uci engines; expected "usi:COMMAND"' in ran.err
+
+
+def test_scores_that_decide_games_of_shogi_are_those_of_its_scale():
+    """As in chess, whose scale is 0.00255: the same value of a position, and no draws by scores."""
+    assert default_rules(find("chess")) == ((600.0, 4), (10.0, 16, 80))
+    assert default_rules(GAME) == ((3000.0, 4), None)
+    assert np.tanh(0.0005 * 3000) == pytest.approx(np.tanh(0.00255 * 600), abs=0.01)

@@ -64,9 +64,9 @@ def test_every_list_has_a_curve_for_each_stage(pair):
 
 def test_noise_shows_its_price_or_its_size():
     found = {"evaluations": 14.24, "differences": 8.1, "elo": 13.8, "low": 11.8, "high": 15.7}
-    label, value, detail = noise(found)
+    label, value, detail = noise(found, "centipawns")
     assert (label, value) == ("Cost of sampling noise", "14 Elo")
     assert "12" in detail and "16" in detail and "at depth 4; evaluations ±14.2 centipawns, differences between" in detail
-    label, value, detail = noise({"evaluations": 3.0})
+    label, value, detail = noise({"evaluations": 3.0}, "centipawns")
     assert (label, value, detail) == ("Sampling noise", "±3.0", "evaluations ±3.0 centipawns")
-    assert noise(None) is None and noise({"evaluations": "x"}) is None
+    assert noise(None, "centipawns") is None and noise({"evaluations": "x"}, "centipawns") is None

@@ -75,6 +75,8 @@ def test_the_command_plays_on_from_given_games(tmp_path, small_pgn):
     assert "from_ply:\n  - 10\n  - 20\n" in settings and "largest_step: 20.0" in settings
     history = [json.loads(line) for line in (tmp_path / "run" / "history.jsonl").read_text().splitlines()]
     assert history[-1]["plies"] > 10
+    games = (tmp_path / "run" / "games.pgn").read_text()
+    assert games.count('[White "learner"]') == games.count('[Black "learner"]') == 4 and '[Round "1"]' in games
 
 
 @pytest.mark.parametrize(("arguments", "message"), [

@@ -1,0 +1,46 @@
+"""The bundled games of shogi: what they are, and that the module that made them makes them again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from games.shogi import content, make_games
+from games.shogi.bench import SAMPLES
+from games.shogi.endings import result
+from games.shogi.reading import parse
+from tests.games.shogi.test_players import FAIRY
+from tests.games.support import REPOSITORY
+
+PATH = Path(REPOSITORY) / "games" / "samples" / SAMPLES
+GAMES = 1000
+
+
+@pytest.fixture(scope="module")
+def games():
+    return list(parse(str(PATH), content.CSA))
+
+
+def test_they_are_distinct_whole_games_without_faults(games):
+    assert len(games) == GAMES and PATH.stat().st_size < 300_000
+    assert not [game.fault for game in games if game.fault]
+    assert len({tuple(game.moves) for game in games}) == GAMES
+    assert all(game.names["event"] == "evaltune samples" and game.names["black"] == "Fairy-Stockfish 11.1, 400 nodes"
+               for game in games)
+
+
+def test_each_ends_by_the_rules_as_it_says_or_after_the_longest_game(games):
+    for game in games:
+        found = result(game.line)
+        assert game.result == found and (found is not None or len(game.moves) == make_games.LONGEST)
+    results = np.array([game.result for game in games], float)
+    assert (results == 1).mean() == pytest.approx(0.5, abs=0.08) and np.mean([len(game.moves) for game in games]) > 80
+
+
+@pytest.mark.skipif(FAIRY is None, reason="no fairy-stockfish")
+def test_the_module_makes_the_first_ones_again():
+    text = "\n".join(content.lines_of(str(PATH)))
+    for _, game in make_games.play_share((FAIRY, 1, range(2))):
+        assert game.strip() in text
