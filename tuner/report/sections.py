@@ -85,9 +85,9 @@ def _losses(run: LearningRun) -> list[Tile]:
                           f"from {number(result.get('loss_before'), 4)}, {result.get('loss', 'mean per position')}"))
     if known(result.get("positions")):
         held = result.get("held_out_games")
-        of = "" if run.labelled else f"of {whole(result.get('games'))} games"
-        parts = filter(None, [of, f"{whole(held)} {run.games_word} held out" if known(held) and held else ""])
-        tiles.append(Tile("Training positions", whole(result["positions"]), "; ".join(parts)))
+        parts = "" if run.labelled else f"of {whole(result.get('games'))} games", \
+            f"{whole(held)} {run.games_word} held out" if known(held) and held else ""
+        tiles.append(Tile("Training positions", whole(result["positions"]), "; ".join(filter(None, parts))))
     return tiles
 
 
@@ -135,11 +135,9 @@ def _match_section(match: Match, i: int) -> Section:
 
 def _values(run: LearningRun, sure: Significance) -> Section | None:
     values = numbers.values(run.comparison, run.findings.get("ratios") or [])
-    if not values["rows"]:
-        return None
     return Section("values", f"Values: {values['term']}", "values", {
         **values, "charts": run_charts.value_charts(values), "errors": run.learned.standard_errors is not None,
-        "sentence": sure.sentence})
+        "sentence": sure.sentence}) if values["rows"] else None
 
 
 def _advice(run: LearningRun) -> Section | None:

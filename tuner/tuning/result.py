@@ -97,7 +97,7 @@ def describe(start: str, output: Path, data: Dataset, options: TuneOptions, resu
         **({"points": error_in_points(result, on_results, game.points)} if game and game.points > 1 else {}),
         **({"rows": True, "scores": len(data.score) > 0} if rows else {}),
         "advice": advice(result, change, noise, options.method, better_targets(
-            rows, rows and len(data.score) > 0, game is None or game.searchable), words, labelled),
+            rows, rows and len(data.score) > 0, game is None or game.roll is None), words, labelled),
         "compare": _command("diff", start, output, options), **(
             {"match": _command("match", output, start, options) + _match_options(game) + (
                 f" --run {shlex.quote(f'{options.run}-match')}" if options.run else "")} if game and game.searcher else {})}
