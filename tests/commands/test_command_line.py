@@ -84,7 +84,7 @@ printf '%s\\n' "${{COMPREPLY[@]}}\""""
 def test_every_name_of_a_file_in_a_usage_is_completed():
     """Other words in capitals are numbers, names and texts."""
     others = {"N", "L", "SD", "NAME", "SHARE", "CP", "KIND", "P", "MB", "S", "BASE+INC", "NAME=VALUE", "NAME=N", "ROW", "ENGINE",
-              "GLOB", "REGEX", "PART", "COMMAND", "CP:PLIES", "CP:PLIES:FROM", "FIRST:LAST",
+              "GLOB", "REGEX", "PART", "COMMAND", "CP:PLIES", "CP:PLIES:FROM", "FIRST:LAST", "N[,N...]",
               "ADDRESS|local:N"}
     _, commands = make_parser(COMMANDS)
     found = {action.metavar for command in commands.values() for action in command._actions if isinstance(action.metavar, str)}

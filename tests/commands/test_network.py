@@ -12,7 +12,7 @@ import pytest
 
 from tests.commands.match_support import comparable
 from tests.commands.support import done, tictactoe_file, tuner
-from tuner.headroom.supervised import sentence
+from tuner.headroom.supervised import chosen_encoding, sentence
 from tuner.networks.evaluation import network_evaluation
 
 FEN = "r1bqkbnr/pppp1ppp/2n5/4p3/2B1P3/5N2/PPPP1PPP/RNBQK2R b KQkq - 3 3"
@@ -124,6 +124,12 @@ def test_mistakes_are_reported_in_one_line(learned, small_pgn, tmp_path, monkeyp
         wanted = "net.npz: no such file; the weights of a network lie beside its .yaml"
     ran = tuner(*arguments.format(pgn=small_pgn).split())
     assert ran.status == 2 and wanted in ran.err.splitlines()[-1], ran.err
+
+
+@pytest.mark.parametrize(("game", "name"), [
+    ("chess", "bitboard768"), ("backgammon", "perspective196"), ("tictactoe", "squares18")])
+def test_the_usual_encoding_is_for_the_side_to_move(game, name):
+    assert chosen_encoding(game, None).name == name and chosen_encoding(game, None).for_mover
 
 
 def test_a_dataset_has_no_positions(small_dataset, tmp_path):

@@ -7,8 +7,8 @@ from typing import Any
 
 SHELLS = ("bash", "zsh", "tcsh")
 # what stands for the name of a file or a folder in the usage of a command
-FILES = ("FILE", "FILE.html", "FILE.npz", "POSITION|FILE", "FILE|FEN", "GAMES", "PARAMS", "OUT", "INITIAL", "LEARNED", "PLAYER",
-         "SOURCE", "A", "B")
+FILES = ("FILE", "FILE.html", "FILE.npz", "POSITION|FILE", "FILE|FEN", "GAMES", "PARAMS", "OUT", "INITIAL", "LEARNED",
+         "PLAYER", "NET.yaml", "SOURCE", "A", "B")
 FOLDERS = ("DIR", "RUN")
 
 

@@ -42,7 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                         help="network to write: its weights go to NET.npz beside it")
     group = parser.add_argument_group("network")
     group.add_argument("--encoding", metavar="NAME",
-                       help="what it sees of a position (default: the game's first; docs/networks.md lists them)")
+                       help="what it sees of a position (default: bitboard768 for chess; docs/networks.md lists them)")
     group.add_argument("--hidden", type=_widths, default=(64,), metavar="N[,N...]",
                        help="units of each hidden layer, 0 for a single neuron (default: 64)")
     group.add_argument("--activation", choices=ACTIVATIONS, default="relu", help="of hidden layers (default: relu)")

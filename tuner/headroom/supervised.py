@@ -34,7 +34,7 @@ DIGITS = 6
 
 @dataclass(frozen=True)
 class Shape:
-    """The name of an encoding, None for the game's usual one; widths of the hidden layers; and their activation."""
+    """The name of an encoding, None for the usual one; widths of the hidden layers; and their activation."""
 
     encoding: str | None = None
     hidden: tuple[int, ...] = (64,)
@@ -52,13 +52,13 @@ def require_network_writable(output: Path, reads: Sequence[str | None]) -> None:
 
 
 def chosen_encoding(game: str, name: str | None) -> Encoding:
-    """Return an encoding of a game by its name, or the usual one. InputError if there is none."""
+    """Return an encoding of a game by its name, or the first for the side to move. InputError if there is none."""
     known = encodings_of(game)
     if not known:
         raise InputError(f"{game} has no encodings for networks")
     if name is not None and name not in known:
         raise InputError(f"--encoding {name}: {game} has {', '.join(known)}")
-    return known[name or next(iter(known))]
+    return known[name or next(iter(each for each in known if known[each].for_mover), next(iter(known)))]
 
 
 def learned_network(sample: Sample, start: str, shape: Shape, held_out: float, options: LearnOptions, arrays: Any, command: str,

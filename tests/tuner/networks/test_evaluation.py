@@ -56,7 +56,7 @@ def test_searches_find_the_value_of_the_leaf(positions):
         result = searcher.search([words], Limits(depth=1))
         leaf, sign = words, 1
         for move in result.pv:
-            leaf, sign = CHESS.play(leaf, move, None), -sign
+            leaf, sign = CHESS.play(leaf, move), -sign
         if result.win_in is None and CHESS.result([leaf]) is None:
             own = -1 if CHESS.second_to_move(leaf) else 1
             assert sign * result.value == own * found.compiled(leaf[None])[0]
