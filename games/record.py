@@ -111,6 +111,7 @@ class Wording:
     value: str = "p = (1 + v) / 2"
     sides: tuple[str, str] = ("the first player", "the second player")
     ratios: bool = True
+    piece: str = "piece"
 
     @property
     def view(self) -> str:

@@ -41,6 +41,7 @@ COMMANDS = {
     "probe": "measure what the options of an engine do, as rows to tune from",
     "uci": "play in any chess program",
     "usi": "play in any shogi program",
+    "ubgi": "play in any backgammon program",
     "bench": "measure the speed of the parts",
 }
 EPILOG = """start here:

@@ -36,7 +36,7 @@ TURN, DICE_SHIFT, PLY_SHIFT = ONE, 1, 16
 
 words_type = types.Array(types.uint64, 1, "C")
 pointer_type = types.CPointer(types.uint64)
-side_words = types.UniTuple(types.uint64, 2)
+side_type = types.UniTuple(types.uint64, 2)
 
 _DATA = 4  # index of the data address in Numba's array structure
 
@@ -76,7 +76,7 @@ def count_at(low, high, place):
     return np.int64(count | (fours & ONE) << np.uint64(2) | (fours >> S32 & ONE) << np.uint64(3))
 
 
-@inner(side_words(types.uint64, types.uint64, types.uint64), forceinline=True)
+@inner(side_type(types.uint64, types.uint64, types.uint64), forceinline=True)
 def with_one_more(low, high, place):
     """Return the counts with a checker more on a place, a set of one."""
     carry = (low & place) << S32
@@ -87,7 +87,7 @@ def with_one_more(low, high, place):
     return low, high ^ more ^ carry
 
 
-@inner(side_words(types.uint64, types.uint64, types.uint64), forceinline=True)
+@inner(side_type(types.uint64, types.uint64, types.uint64), forceinline=True)
 def with_one_less(low, high, place):
     """Return the counts with a checker less on a place, a set of one that is not empty."""
     low ^= place
@@ -156,6 +156,16 @@ def counts_of(words: np.ndarray) -> np.ndarray:
     counts = np.empty((2, 26), np.int64)
     unpack(words, counts)
     return counts
+
+
+def side_words(counts: list[int]) -> tuple[int, int]:
+    """Return the words low and high of a side with these counts (26)."""
+    low = high = 0
+    for place, number in enumerate(counts):
+        if number:
+            low |= ((number & 1) | (number >> 1 & 1) << 32) << place
+            high |= ((number >> 2 & 1) | (number >> 3 & 1) << 32) << place
+    return low, high
 
 
 def packed(counts: np.ndarray, second: bool = False, dice: tuple[int, int] = (0, 0), ply: int = 0) -> np.ndarray:

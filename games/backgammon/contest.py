@@ -11,7 +11,8 @@ from games.backgammon.mat import mat_text
 from games.backgammon.moves import legal_moves
 from games.backgammon.native import pubeval_move
 from games.backgammon.rules import HIGHEST_POINTS, MOVE_DICE_SHIFT, afterstates
-from games.contest import FAULTS, RULES, Choice, Contest, PlayedGame
+from games.contest import FAULTS, RULES, Choice, Contest, Control, PlayedGame, Player
+from games.streams import InputError
 
 SIDES = "X", "O"
 KINDS = {1: "a single game", 2: "a gammon", 3: "a backgammon"}
@@ -65,4 +66,16 @@ def _named(name: str) -> str:
     return "".join(c if c.isprintable() and c != ":" else " " for c in name)[:30]
 
 
-CONTEST = Contest(reason=reason, text=text, players={"pubeval": PubevalPlayer})
+def external(protocol: str, command: str, options: dict[str, str], control: Control, megabytes: int | None) -> Player:
+    """Start gnubg or a UBGI engine, see `games.backgammon.gnubg` and `ubgi`; InputError if that fails."""
+    from games.backgammon.gnubg import GnubgPlayer, gnubg_plies
+    from games.backgammon.ubgi import UbgiPlayer
+
+    if options:
+        raise InputError(f"{protocol}:{command}: has no option {next(iter(options))!r}; leave it out")
+    player = GnubgPlayer(gnubg_plies(command)) if protocol == "gnubg" else UbgiPlayer(command)
+    player.start()
+    return player
+
+
+CONTEST = Contest(reason=reason, text=text, players={"pubeval": PubevalPlayer}, external=external, protocols=("gnubg", "ubgi"))

@@ -73,11 +73,11 @@ class GameRecord:
         if not self.rolled:
             words[4] |= np.uint64(side)
         words = with_dice(words, dice)
+        after, moves = afterstates(words)
         try:
-            k = parse_move(words, text)
+            k = parse_move(words, text, (after, moves))
         except ValueError as problem:
             raise Fault(f"{problem} at ply {len(self.rolled) + 1}", "illegal move") from None
-        after, moves = afterstates(words)
         self.rolled.append(words)
         self.afterstates.append(after[k])
         self.moves.append(int(moves[k]))

@@ -65,4 +65,5 @@ def move_named(words: np.ndarray, name: str) -> int:
         if dice == (0, 0):
             raise ValueError(f"{rolled[:20]!r} are not the dice of this position")
     with_roll = with_dice(words, dice)
-    return _number(dice, int(afterstates(with_roll)[1][parse_move(with_roll, steps.replace(",", " "))]))
+    found = afterstates(with_roll)
+    return _number(dice, int(found[1][parse_move(with_roll, steps.replace(",", " "), found)]))

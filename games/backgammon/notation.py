@@ -7,7 +7,7 @@ from collections import Counter
 
 import numpy as np
 
-from games.backgammon.board import BAR, CHECKERS, OFF, counts_of, dice_of, packed, turn_of
+from games.backgammon.board import BAR, CHECKERS, OFF, counts_of, dice_of, side_words, turn_of
 from games.backgammon.ids import MatchState, from_match_id, from_position_id
 from games.backgammon.rules import afterstates, steps_of
 from games.backgammon.xgid import PREFIX, from_xgid
@@ -60,16 +60,18 @@ def _name(place: int, special: str) -> str:
     return special if place in (BAR, OFF) else str(place)
 
 
-def parse_move(words: np.ndarray, text: str) -> int:
+def parse_move(words: np.ndarray, text: str, moves: tuple[np.ndarray, np.ndarray] | None = None) -> int:
     """Return the index of the afterstate that a move leads to; ValueError in one line if it is not legal.
+
+    `moves` are the `afterstates` of the position, if they are known.
 
     A step may name its stops or not, and mark hits or not. If legal moves differ only in what they hit on the way, the marks
     decide, and without any the stops.
     """
-    after, moves = afterstates(words)
+    after, steps = afterstates(words) if moves is None else moves
     text = text.strip()
     if text.lower() in PASSES:
-        if len(after) == 1 and not moves[0]:
+        if len(after) == 1 and not steps[0]:
             return 0
         raise ValueError(f"no move is given, but {_rolled(words)} can be played")
     turn = turn_of(words)
@@ -89,8 +91,9 @@ def parse_move(words: np.ndarray, text: str) -> int:
         wanted[numbers[-1]] += repeated
     found_moves: list[int] = []
     if ((wanted >= 0) & (wanted <= CHECKERS)).all():
-        own = packed(np.stack([wanted, wanted]))[:2]
-        found_moves = np.flatnonzero((after[:, 2 * turn:2 * turn + 2] == own).all(1)).tolist()
+        low, high = side_words(wanted.tolist())
+        own = after[:, 2 * turn:2 * turn + 2].tolist()
+        found_moves = [k for k, each in enumerate(own) if each[0] == low and each[1] == high]
     if not found_moves:
         raise ValueError(f"{text[:40]!r} is not a legal move of {_rolled(words)}")
     if len(found_moves) == 1:

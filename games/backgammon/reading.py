@@ -13,6 +13,7 @@ from hashlib import blake2b
 import numpy as np
 
 from games.backgammon import content, labels, mat, sgf
+from games.backgammon.board import TURN
 from games.backgammon.gamerecord import DROPPED, Fault, Found, GameRecord
 from games.backgammon.rules import HIGHEST_POINTS, points
 from games.record import PositionBatch, ReadOptions, ReadReport
@@ -129,9 +130,20 @@ def _new(positions: np.ndarray, memory: set, report: ReadReport) -> np.ndarray:
     return found
 
 
+def swapped(positions: np.ndarray) -> np.ndarray:
+    """Return positions (n, words) with the two players in each other's place."""
+    found = positions[:, [2, 3, 0, 1, 4]]
+    found[:, BOARD] ^= TURN
+    return found
+
+
 def _labelled(parts: Iterator[labels.Labels], faults: Faults, options: ReadOptions,
               report: ReadReport) -> Iterator[PositionBatch]:
-    """Yield labelled positions; each is a game of its own, and equal boards are held out together."""
+    """Yield labelled positions; each is a game of its own, and equal boards are held out together.
+
+    The side that rolls is the first player in about half of them, by a hash of the board, and the second in the others:
+    otherwise the roll could not be told from an advantage of the first player.
+    """
     memory, number = report.memory.setdefault("backgammon", set()), 0
     for positions, chances, bad in parts:
         for line, fault in bad:
@@ -151,4 +163,7 @@ def _labelled(parts: Iterator[labels.Labels], faults: Faults, options: ReadOptio
         report.positions += len(positions)
         if len(positions):
             identities = np.array([_hash(words[:BOARD].tobytes()) for words in positions])
+            other = identities & np.uint64(1) != 0
+            positions[other] = swapped(positions[other])
+            outcomes[other] *= -1
             yield PositionBatch(positions, outcomes, np.arange(len(positions)), identities, identities.copy(), numbers)

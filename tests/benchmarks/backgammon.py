@@ -12,7 +12,7 @@ from evalterms.backgammon.encodings import ENCODINGS
 from games.backgammon.board import contact, start, with_dice
 from games.backgammon.native import WHOLE_GAMES, choose_at_random, choose_by_pubeval, pubeval, pubeval_move
 from games.backgammon.rules import afterstates
-from tests.games.backgammon import test_bearoff, test_files, test_ids, test_rules
+from tests.games.backgammon import test_bearoff, test_files, test_ids, test_reading, test_rules
 from tests.games.backgammon.support import gnubg_board, random_board, rolls_of_games
 from tests.tuner.networks import test_files as test_network_files
 from tests.tuner.networks.support import counts_of_positions
@@ -90,6 +90,10 @@ def test_many_damaged_networks(tmp_path, monkeypatch, suffix):
     test_network_files.write_example(path)
     test_network_files.test_mutated_files_are_read_or_refused_in_one_line(path, suffix)
 
+
+@pytest.mark.parametrize("name", ["gnubg.mat", "gnubg.sgf", "positions.csv"])
+def test_damaged_files_are_counted_or_refused_in_one_line(tmp_path, name):
+    test_reading.test_damaged_files_are_counted_and_reported_in_one_line_each(tmp_path, name, MUTATED)
 
 
 @pytest.mark.parametrize("layers, games, target", [

@@ -101,7 +101,7 @@ def memory() -> None:
 
 
 def passes() -> None:
-    """Fit 100 million positions, copies of the bundled games, on two threads and on two workers; print the largest memory."""
+    """Fit 100 million positions, copies of the bundled games, on two workers; print the largest memory of each process."""
     import psutil
 
     from tuner.datasets.merge import copy_games
@@ -114,19 +114,18 @@ def passes() -> None:
         one = open_dataset(folder / "a.ds")
         games = np.arange(one.games)
         copy_games([(one, games)] * -(-POSITIONS // one.positions), folder / "many.ds", one.manifest)
-        for number, where in enumerate(("--workers 2", "--cluster local:2")):
-            begun, most = time.monotonic(), {}
-            process = psutil.Popen(
-                [*TUNER, "tune", "classic", str(folder / "many.ds"), "--method", "logistic", "--prior", "none", "--device", "cpu",
-                 "-o", str(folder / f"{number}.yaml"), *where.split()], cwd=REPOSITORY, stdout=subprocess.DEVNULL)
-            while process.poll() is None:
-                for part in (process, *process.children(recursive=True)):
-                    with contextlib.suppress(psutil.Error):
-                        most[part.pid] = max(most.get(part.pid, 0.0), part.memory_info().rss / 1e9)
-                time.sleep(0.5)
-            assert process.returncode == 0, where
-            print(f"{where}: {POSITIONS:,} positions in {time.monotonic() - begun:.0f} s; processes of at most "
-                  f"{', '.join(f'{size:.2f}' for size in most.values() if size > 0.1)} GB", flush=True)
+        begun, most = time.monotonic(), {}
+        process = psutil.Popen(
+            [*TUNER, "tune", "classic", str(folder / "many.ds"), "--method", "logistic", "--prior", "none", "--device", "cpu",
+             "-o", str(folder / "a.yaml"), "--cluster", "local:2"], cwd=REPOSITORY, stdout=subprocess.DEVNULL)
+        while process.poll() is None:
+            for part in (process, *process.children(recursive=True)):
+                with contextlib.suppress(psutil.Error):
+                    most[part.pid] = max(most.get(part.pid, 0.0), part.memory_info().rss / 1e9)
+            time.sleep(0.5)
+        assert process.returncode == 0
+        print(f"{POSITIONS:,} positions in {time.monotonic() - begun:.0f} s; processes of at most "
+              f"{', '.join(f'{size:.2f}' for size in most.values() if size > 0.1)} GB", flush=True)
 
 
 def kills() -> None:

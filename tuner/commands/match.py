@@ -1,7 +1,8 @@
-"""Play a match between two players in pairs of games, and estimate the difference in Elo.
+"""Play a match between two players in pairs of games, and estimate the difference in Elo, or in points a game.
 
-A and B are parameter files, names of bundled ones, `random`, or other engines: "uci:COMMAND", "xboard:COMMAND", for shogi
-"usi:COMMAND", or the name of an engine on the PATH. Every opening is played twice, with colours swapped.
+A and B are parameter files, names of bundled ones, networks, `random`, players of a game (pubeval, gnubg:PLIES), or engines,
+as "uci:COMMAND", "xboard:COMMAND", "usi:COMMAND" for shogi, "ubgi:COMMAND" for backgammon, or the name of an engine on the PATH.
+Every opening is played twice, with colours swapped; in a game with dice, with the same dice.
 """
 
 from __future__ import annotations
@@ -42,7 +43,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--games", type=count, metavar="N",
                         help="number of games, even (default: 100); with --sprt the largest number (default: no limit)")
     only = parser.add_mutually_exclusive_group()
-    only.add_argument("--depth", type=at_least_one, metavar="N", help="plies per search of both players (default: 4)")
+    only.add_argument("--depth", type=at_least_one, metavar="N",
+                      help="plies per search of both players (default: 4; with dice 1)")
     only.add_argument("--nodes", type=at_least_one, metavar="N", help="nodes per move of both players")
     only.add_argument("--movetime", type=positive, metavar="S", help="seconds per move of both players")
     only.add_argument("--tc", type=_time_control, metavar="BASE+INC",
@@ -79,7 +81,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--order", choices=("random", "sequential"), default="random",
                        help="order of the openings (default: random)")
     group.add_argument("--random-plies", type=count, metavar="N",
-                       help="without --openings: balanced positions after N random plies (default: 8; in the ladder 0)")
+                       help="without --openings: balanced positions after N random plies (default: 8; in the ladder and with "
+                            "dice 0)")
     group.add_argument("--plies", type=count, default=0, metavar="N",
                        help="adjudicate a draw after N plies (default: never); with `random` as a player: the ladder")
     group.add_argument("--resign", nargs="+", metavar="NAME=N",

@@ -16,8 +16,8 @@ def add_serving_arguments(parser: argparse.ArgumentParser, default: str, weight:
     add_term_options(parser)
 
 
-def serve(arguments: argparse.Namespace, game: str, protocol: str) -> dict:
-    """Speak the protocol of this game on standard input and output, until its end."""
+def serve(arguments: argparse.Namespace, game: str, protocol: str, **more: int) -> dict:
+    """Speak the protocol of this game on standard input and output, until its end; `more` is passed to its `serve`."""
     import importlib
     import sys
 
@@ -45,5 +45,6 @@ def serve(arguments: argparse.Namespace, game: str, protocol: str) -> dict:
 
     server = importlib.import_module(f"games.{game}.{protocol}")  # loads heavy modules only when they are needed
     evaluation = ServedEvaluation(read, load, arguments.options)
-    searches = server.serve(evaluation, server.lines_of(sys.stdin.buffer), write, f"evaltune {__version__}", arguments.params)
+    searches = server.serve(evaluation, server.lines_of(sys.stdin.buffer), write, f"evaltune {__version__}", arguments.params,
+                            **more)
     return {"searches": searches}

@@ -107,7 +107,8 @@ def heading(r: Rounded, name: str, tables: bool = True) -> list[str]:
         if len(r.stages) > 1:
             lines.append(f"stages in this order: {', '.join(r.stages)}")
         side = "the row farthest from the owner's side first" if r.flipped else "the row nearest to the owner's side first"
-        lines.append(f"tables row by row as seen by the side that owns the piece, {side}, in each row the first column first")
+        rows = f"tables row by row as seen by the side that owns the {p.wording.piece}"
+        lines.append(f"{rows}, {side}, in each row the first column first")
     return [one_line(str(line)) for line in lines]
 
 

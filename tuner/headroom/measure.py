@@ -131,10 +131,10 @@ def _network(sample: Sample, logits: dict[str, np.ndarray], learned: np.ndarray,
 
 
 def _gains(total: Sums, models: list[str]) -> list[dict]:
-    """Return what the fit gains on the parameter file and what the others gain on the fit, and its share of the loss before."""
+    """Return what each model gains on the fit, or on the first where there is none, and its share of that loss."""
     return [{"model": name, "on": before, **plain(total.interval(partial(gain, before, name, "mass"))),
              "share": plain(total.interval(partial(gain, before, name, before)))}
-            for before, name in (("start" if name == "fit" else "fit", name) for name in models[1:])]
+            for before, name in (("fit" if "fit" in models and name != "fit" else models[0], name) for name in models[1:])]
 
 
 def gain(before: str, after: str, unit: str, sums: dict) -> np.ndarray:

@@ -43,6 +43,7 @@ class Shape:
 
 def require_network_writable(output: Path, reads: Sequence[str | None]) -> None:
     """Raise InputError before a long computation unless a network can be written to `output` and the weights beside it."""
+    require_other(output, reads)
     if output.suffix.lower() not in (".yaml", ".yml"):
         raise InputError(f"{output}: expected the name of a YAML file, such as net.yaml; the weights are written beside it")
     require_writable(output, NETWORK, reads)

@@ -79,9 +79,11 @@ def _error(scale: float, scores: np.ndarray, results: np.ndarray, group: np.ndar
     return float(np.sqrt((sums**2).sum() * count / (count - 1)) / (slope**2).sum())
 
 
-def better_targets(rows: bool, scores: bool) -> str:
+def better_targets(rows: bool, scores: bool, searchable: bool = True) -> str:
     """Return what can be learned from in place of results: of `rows` that another program counted or of games, with `scores` of
-    searches or without."""
+    searches or without, whose positions are `searchable` or not."""
+    if not searchable and not rows:
+        return "positions that a stronger player has labelled"
     if scores:
         return "the scores (--targets scores)"
     return "scores of searches (`score` in each row, and --targets scores)" if rows else "searches (--method rootstrap)"

@@ -88,7 +88,8 @@ def understood(text: str) -> Named:
         return Named(RANDOM, RANDOM, RANDOM, prefix or None)
     protocol, separator, command = text.partition(":")
     if separator and protocol.isalpha() and (games := games_of(protocol)):
-        return Named(protocol, command, _name_of(command), None if DEFAULT_GAME in games else games[0])
+        name = text if command.isdecimal() else _name_of(command)  # of a program whose strength is a number: gnubg:0
+        return Named(protocol, command, name, None if DEFAULT_GAME in games else games[0])
     is_program = os.path.isfile(text) and os.access(text, os.X_OK) and not text.endswith((".yaml", ".yml"))
     if not is_program:
         try:

@@ -79,7 +79,7 @@ def calibration_question(most: int) -> str:
             "diagonal are calibrated.")
 
 
-def outcomes_of(words: Wording, most: int) -> dict[str, Callable[[object], str]]:
+def outcomes_of(words: Wording, most: int, labelled: bool = False) -> dict[str, Callable[[object], str]]:
     """Return filters of a game that is won by up to `most` points: `outcome`, a result in words, and `expected`, a predicted
     score from 0 to 1."""
 
@@ -87,9 +87,9 @@ def outcomes_of(words: Wording, most: int) -> dict[str, Callable[[object], str]]
         if not known(value):
             return MISSING
         points = most * float(value)
-        if most == 1 or not points:
+        if most == 1 or not points and not labelled:
             return words.won(points)
-        if abs(points - round(points)) > 1e-3:
+        if labelled or abs(points - round(points)) > 1e-3:
             return f"labelled {points:+.2f} points"
         return f"{words.won(points)} {counted([0] * round(abs(points)), 'point', 'points')}"
 

@@ -31,8 +31,8 @@ def page_of(run: Run, name: str, sections: list[Section], **more: object) -> str
     """Return a page of these sections as HTML; `more` is shown above them."""
     environment = jinja2.Environment(loader=jinja2.FileSystemLoader(TEMPLATES), autoescape=True, trim_blocks=True,
                                      lstrip_blocks=True)
-    words, most = (run.wording, run.points) if isinstance(run, LearningRun) else (Wording(), 1)
-    environment.filters |= FILTERS | outcomes_of(words, most) | {"drawing": _Drawings()}
+    words, most, labelled = (run.wording, run.points, run.labelled) if isinstance(run, LearningRun) else (Wording(), 1, False)
+    environment.filters |= FILTERS | outcomes_of(words, most, labelled) | {"drawing": _Drawings()}
     return environment.get_template("page.html.j2").render(
         run=run, name=name, sections=sections, version=__version__, **more,
         style=Markup((TEMPLATES / "style.css").read_text(encoding="utf-8")),

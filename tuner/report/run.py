@@ -63,6 +63,16 @@ class LearningRun(Run):
         return self.learned.wording
 
     @property
+    def labelled(self) -> bool:
+        """Whether the run learned from labelled positions, each a game of its own."""
+        return (self.findings.get("result") or {}).get("labelled") is True
+
+    @property
+    def games_word(self) -> str:
+        """What the games of the run are called."""
+        return "positions" if self.labelled else "games"
+
+    @property
     def points(self) -> int:
         """The most points that a game is won by."""
         return self.game.points if self.game is not None else 1

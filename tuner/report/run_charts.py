@@ -19,8 +19,8 @@ SMOOTH = 12  # rolling means cover a 12th of a run
 WATCHED = (("duplicates", "Repeated games", "games per batch", False),
            ("static", "Quiet leaves", "share whose evaluation equals the score", True),
            ("squares", "Squared errors Σd²", "mean of a batch; values from −1 to 1", False),
-           ("step", "Step", "mean change per weight and batch, centipawns", False),
-           ("drift", "Drift", "mean change per weight since the start, centipawns", False))
+           ("step", "Step", "mean change per weight and batch, {unit}", False),
+           ("drift", "Drift", "mean change per weight since the start, {unit}", False))
 UNIT_SPAN = 0.5  # of the first value: least height of charts of values above and below the start
 LEAST_SPAN = 50.0  # centipawns, for a first value below 100
 ROOM = 1.1  # height of a chart in units of its largest value
@@ -94,9 +94,10 @@ def phase_chart(phases: list[float]) -> Chart | None:
                      f"{whole(sum(counts))} positions; most, {whole(counts[most])}, of phase {most}.")
 
 
-def moves_charts(history: list[dict], start: dict[str, float], noise: np.ndarray | None) -> list[Chart]:
-    """Change of each value of the first term since the start, in centipawns over games, all with the same axes; the line at 0
-    is the start, the band around it the reach of pure noise."""
+def moves_charts(history: list[dict], start: dict[str, float], noise: np.ndarray | None,
+                 of: str = "centipawns") -> list[Chart]:
+    """Change of each value of the first term since the start, in the unit `of` weights over games, all with the same axes; the
+    line at 0 is the start, the band around it the reach of pure noise."""
     games, moved = thinned(np.array(column(history, "games"))), {}
     for name, before in start.items():
         moved[name] = thinned(np.array([number(line["values"].get(name)) for line in history]) - before)
@@ -110,8 +111,8 @@ def moves_charts(history: list[dict], start: dict[str, float], noise: np.ndarray
     charts = []
     for name, change in moved.items():
         zero = Series("zero", games, np.zeros(len(games)), None if band is None else -band, band)
-        charts.append(line_chart(name, "games", "centipawns since the start", [zero, Series("line", games, change)],
-                                 f"{name} starts at {start[name]:.0f} and is at {start[name] + change[-1]:.0f} centipawns, "
+        charts.append(line_chart(name, "games", f"{of} since the start", [zero, Series("line", games, change)],
+                                 f"{name} starts at {start[name]:.0f} and is at {start[name] + change[-1]:.0f} {of}, "
                                  f"{signed(change[-1], 0) or '0'}, after {whole(games[-1])} games.",
                                  limits=(-span, span)))
     return charts
@@ -134,10 +135,10 @@ def health_charts(history: list[dict]) -> list[Chart]:
     return charts
 
 
-def watched_charts(history: list[dict]) -> list[Chart]:
+def watched_charts(history: list[dict], of: str = "centipawns") -> list[Chart]:
     """The other columns of the history of self-play."""
     games = thinned(np.array(column(history, "games")))
-    return [_watched(games, column(history, key), title, unit, share)
+    return [_watched(games, column(history, key), title, unit.format(unit=of), share)
             for key, title, unit, share in WATCHED if np.isfinite(column(history, key)).any()]
 
 

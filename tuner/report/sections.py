@@ -70,8 +70,8 @@ def _losses(run: LearningRun) -> list[Tile]:
     results, method = result.get("held_out_results"), result.get("method")
     tiles = []
     if isinstance(results, dict) and known(results.get("after")):
-        games = f", {whole(results['games'])} games" if known(results.get("games")) else ""
-        tiles.append(Tile("Held-out loss on results", number(results["after"], 4),
+        games = f", {whole(results['games'])} {run.games_word}" if known(results.get("games")) else ""
+        tiles.append(Tile(f"Held-out loss on {'labels' if run.labelled else 'results'}", number(results["after"], 4),
                           _change_text(results.get("before"), results) + games))
     if known(result.get("held_out_after")) and not (tiles and method == "logistic"):
         tiles.append(Tile(HELD_OUT.get(str(method), "Held-out loss"), number(result["held_out_after"], 4),
@@ -85,8 +85,9 @@ def _losses(run: LearningRun) -> list[Tile]:
                           f"from {number(result.get('loss_before'), 4)}, {result.get('loss', 'mean per position')}"))
     if known(result.get("positions")):
         held = result.get("held_out_games")
-        tiles.append(Tile("Training positions", whole(result["positions"]), f"of {whole(result.get('games'))} games"
-                          + (f"; {whole(held)} games held out" if known(held) and held else "")))
+        of = "" if run.labelled else f"of {whole(result.get('games'))} games"
+        parts = filter(None, [of, f"{whole(held)} {run.games_word} held out" if known(held) and held else ""])
+        tiles.append(Tile("Training positions", whole(result["positions"]), "; ".join(parts)))
     return tiles
 
 
@@ -175,8 +176,8 @@ def _selfplay(run: LearningRun, sure: Significance) -> Section | None:
         return None
     start = headline(run.initial.layout, run.initial.weights)
     return Section("learning", "Learning", "selfplay", {
-        "moves": run_charts.moves_charts(run.history, start, sure.noise), "band": sure.noise is not None,
-        "health": run_charts.health_charts(run.history), "rest": run_charts.watched_charts(run.history)})
+        "moves": run_charts.moves_charts(run.history, start, sure.noise, run.wording.unit), "band": sure.noise is not None,
+        "health": run_charts.health_charts(run.history), "rest": run_charts.watched_charts(run.history, run.wording.unit)})
 
 
 def _curves(run: LearningRun) -> Section | None:
@@ -190,9 +191,8 @@ def _curves(run: LearningRun) -> Section | None:
 def _tables(run: LearningRun, sure: Significance) -> Section | None:
     found = boards.tables(run.comparison, sure)
     return Section("tables", "Tables", "tables", {
-        "tables": found, "unit": run.wording.unit, "least": boards.LEAST, "judged": sure.judged,
-        "errors": run.learned.standard_errors is not None,
-        "sentence": sure.sentence, "detail": sure.detail}) if found else None
+        "tables": found, "unit": run.wording.unit, "piece": run.wording.piece, "least": boards.LEAST, "judged": sure.judged,
+        "errors": run.learned.standard_errors is not None, "sentence": sure.sentence, "detail": sure.detail}) if found else None
 
 
 def _lists(run: LearningRun, sure: Significance) -> Section | None:
@@ -258,7 +258,7 @@ def _misjudged(run: LearningRun) -> Section | None:
     found = run.findings.get("misjudged", {})
     worst, games = found.get("positions") or [], found.get("games") or []
     return Section("misjudged", "Largest errors", "misjudged", {
-        "positions": positions.shown(run.game, worst), "games": games}) if worst or games else None
+        "positions": positions.shown(run.game, worst), "games": games, "one": run.games_word[:-1]}) if worst or games else None
 
 
 def headroom_section(found: dict | None, game: Game | None) -> Section | None:
@@ -279,7 +279,7 @@ def _data(run: LearningRun) -> Section | None:
     total = sum(n for n in results.values() if known(n))
     shares = [(name, results[key], results[key] / total) for key, name in (
         ("win", f"won by {run.wording.sides[0]}"), ("draw", "drawn"), ("loss", f"won by {run.wording.sides[1]}"))
-        if known(results.get(key)) and total and (results[key] or run.points == 1)]
+        if known(results.get(key)) and total and (results[key] or run.points == 1) and not run.labelled]
     chart = run_charts.phase_chart(summary.get("phases") or [])
     if not (listed or shares or chart):
         return None

@@ -70,7 +70,7 @@ def significance_of_selfplay(found: Comparison, settings: Mapping, history: list
     larger, moved = int((marks == SURE).sum()), int((change > 0).sum())
     return Significance(
         marks, f"Self-play gives no standard errors: after {games} games, differences below about {number(noise[-1], 0)} "
-        f"centipawns may be noise.",
+        f"{found.files[0].wording.unit} may be noise.",
         f"If the gradients were nothing but noise, {SHARE} % of the weights would stay within this limit; "
         f"{whole(larger)} of {whole(moved)} differences are larger (by chance alone, up to "
         f"{whole((100 - SHARE) / 100 * moved)}).", noise)

@@ -217,23 +217,32 @@ def reasons(run: LearningRun) -> list[str]:
     method, prior, games = result.get("method"), result.get("prior"), result.get("games")
     rows, lines = result.get("rows") is True, []
     searches = "searches (--method rootstrap, the default for games)"
-    better = better_targets(rows, result.get("scores") is True) if rows else searches
-    if method == "logistic":
-        other = "" if prior == PLAY else f", or with a narrower prior: {_narrower(prior, WIDTH)}" if rows else \
+    searchable, unit = run.game is None or run.game.searchable, run.wording.unit
+    better = searches if searchable and not rows else better_targets(rows, result.get("scores") is True, searchable)
+    if run.labelled:
+        lines.append(f"Labels of {whole(games)} positions changed {whole(moved)} weights. A smaller error of values does not "
+                     "make better choices between moves: learn from more positions, or from self-play (tuner selfplay).")
+    elif method == "logistic" and not searchable:
+        lines.append(f"The results of {whole(games)} games changed {whole(moved)} weights. A result is a noisy label of the "
+                     f"positions of its game, and weights that fit the noise cost strength. Learn from {better}, from self-play "
+                     f"(tuner selfplay), or with a narrower prior: {_narrower(prior, WIDTH, unit)}.")
+    elif method == "logistic":
+        other = "" if prior == PLAY else f", or with a narrower prior: {_narrower(prior, WIDTH, unit)}" if rows else \
             f", or with --prior play instead of {short(prior) + ' centipawns' if known(prior) else prior or 'none'}"
         lines.append(f"The results of {whole(games)} games changed {whole(moved)} weights. A result is a noisy label of the "
                      "positions of its game, and weights that fit the noise cost strength. Learn from "
                      f"{better}{other}.")
     elif method == "rootstrap":
-        lines.append(f"Searches of depth {short(result.get('depth'))} changed {whole(moved)} weights. Keep them closer to "
-                     f"their start: {_narrower(prior, WIDTH / 2)}; or search deeper: --depth {_deeper(result.get('depth'))}.")
+        lines.append(f"Searches of depth {short(result.get('depth'))} changed {whole(moved)} weights. Keep them closer to their "
+                     f"start: {_narrower(prior, WIDTH / 2, unit)}; or search deeper: --depth {_deeper(result.get('depth'))}.")
     elif method == "scores":
         learn = "Learn" if rows else "Learn from our own searches (--targets search), or"
         lines.append(f"Scores of {whole(games)} games changed {whole(moved)} weights. {learn} with a narrower prior: "
-                     f"{_narrower(prior, WIDTH / 2)}.")
+                     f"{_narrower(prior, WIDTH / 2, unit)}.")
     elif method:
-        lines.append(f"Temporal differences of {whole(games)} games changed {whole(moved)} weights. Learn from searches "
-                     f"(--method rootstrap), or with a narrower prior: {_narrower(prior, WIDTH)}.")
+        lines.append(f"Temporal differences of {whole(games)} games changed {whole(moved)} weights. Learn from "
+                     f"{'searches (--method rootstrap)' if searchable else 'self-play (tuner selfplay)'}, or with a narrower "
+                     f"prior: {_narrower(prior, WIDTH, unit)}.")
     held = result.get("held_out_results") or {}
     if known(held.get("low")) and held["low"] > 0:
         lines.append("The learned evaluation also predicts the results of held-out games worse.")
@@ -243,11 +252,11 @@ def reasons(run: LearningRun) -> list[str]:
     return lines
 
 
-def _narrower(prior: object, width: float) -> str:
+def _narrower(prior: object, width: float, unit: str) -> str:
     """A prior narrower than this one, as an option."""
     if known(prior) and prior > 0:
-        return f"--prior {short(min(prior / 2, width))} instead of {short(prior)} centipawns"
-    return f"--prior {short(width)} centipawns instead of {prior or 'none'}"
+        return f"--prior {short(min(prior / 2, width))} instead of {short(prior)} {unit}"
+    return f"--prior {short(width)} {unit} instead of {prior or 'none'}"
 
 
 def _deeper(depth: object) -> str:

@@ -22,7 +22,6 @@ from tuner.tuning.options import TuneOptions
 
 # methods whose targets are not the results: a name of the targets, and where they come from
 OTHER_TARGETS = {"rootstrap": ("search", "by the values that searches found"), "scores": ("scores", "by the targets from scores")}
-BETTER_LABELS = "positions that a stronger player has labelled"  # what is better than results for a game without a search
 DICE_GAMES = 2000
 MATCH_DEPTH, MATCH_GAMES = 4, 400  # of the match that is suggested
 
@@ -97,8 +96,8 @@ def describe(start: str, output: Path, data: Dataset, options: TuneOptions, resu
         **({"labelled": True} if labelled else {}), **({"unit": words.unit} if words != Wording() else {}),
         **({"points": error_in_points(result, on_results, game.points)} if game and game.points > 1 else {}),
         **({"rows": True, "scores": len(data.score) > 0} if rows else {}),
-        "advice": advice(result, change, noise, options.method, better_targets(rows, rows and len(data.score) > 0)
-                         if rows or game is None or game.searchable else BETTER_LABELS, words, labelled),
+        "advice": advice(result, change, noise, options.method, better_targets(
+            rows, rows and len(data.score) > 0, game is None or game.searchable), words, labelled),
         "compare": _command("diff", start, output, options), **(
             {"match": _command("match", output, start, options) + _match_options(game) + (
                 f" --run {shlex.quote(f'{options.run}-match')}" if options.run else "")} if game and game.searcher else {})}

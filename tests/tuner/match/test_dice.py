@@ -108,7 +108,7 @@ def test_less_luck_is_unbiased_and_its_interval_covers():
 
 
 def test_every_sentence_of_a_result_is_about_points(tmp_path):
-    text = done("match", *FAST, "--games", 8, "--sprt", -0.5, 0.5, "--seed", 2).out
+    text = done("match", *FAST, "--sprt", -0.5, 0.5, "--seed", 2).out
     assert "Elo" not in text and "draws" not in text
     lines = text.splitlines()
     assert lines[0] == "Results of zero vs pubeval (depth 1, the same dice in both games of a pair):"

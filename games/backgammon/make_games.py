@@ -1,0 +1,54 @@
+"""Make the bundled games of backgammon: pubeval against itself, to the end and without a cube, as one money session.
+
+    python -m games.backgammon.make_games games/samples/pubeval.mat.zst
+
+Dice are those of seed 1, so that the same games come out anywhere.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import zstandard
+
+from games.backgammon.board import start, with_dice
+from games.backgammon.dice import first_roll, roll
+from games.backgammon.gamerecord import GameRecord
+from games.backgammon.mat import mat_text
+from games.backgammon.native import pubeval_move
+from games.backgammon.rules import afterstates, points
+
+GAMES, SEED = 1200, 1
+
+
+def play(number: int) -> GameRecord:
+    """Return game `number`."""
+    game = GameRecord(("pubeval", "pubeval"))
+    words = start()
+    dice, second = first_roll(SEED, number)
+    words[4] |= np.uint64(second)
+    while not points(words):
+        words = with_dice(words, dice)
+        after, moves = afterstates(words)
+        k = pubeval_move(words, after)
+        game.rolled.append(words)
+        game.afterstates.append(after[k])
+        game.moves.append(int(moves[k]))
+        words, dice = after[k], roll(SEED, number, len(game.moves))
+    game.finish(None)
+    return game
+
+
+def main(target: str) -> None:
+    """Write the games."""
+    games = [play(number) for number in range(GAMES)]
+    for before, game in zip(games, games[1:], strict=False):
+        won = before.points
+        game.score = before.score[0] + max(won, 0), before.score[1] + max(-won, 0)
+    Path(target).write_bytes(zstandard.compress(mat_text(games).encode(), 19))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

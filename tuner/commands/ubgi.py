@@ -1,0 +1,26 @@
+"""Play in any backgammon program: an engine that speaks UBGI (Universal Backgammon Interface) with your parameters."""
+
+from __future__ import annotations
+
+import argparse
+
+from tuner.commands.options import add_term_options
+from tuner.commands.serving import serve
+
+USAGE = "[PARAMS] [--depth N] [--terms FILE]"
+EXAMPLE = """examples:
+  tuner ubgi learned.yaml --depth 2
+  tuner match "ubgi:tuner ubgi learned.yaml" gnubg:0
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("params", metavar="PARAMS", nargs="?", default="backgammon/classic",
+                        help="parameter file, or a bundled one (default: backgammon/classic)")
+    parser.add_argument("--depth", type=int, choices=(1, 2, 3), default=1, help="plies of each search (default: 1)")
+    add_term_options(parser)
+    parser.set_defaults(options=False)  # the protocol has none
+
+
+def run(arguments: argparse.Namespace) -> dict:
+    return serve(arguments, "backgammon", "ubgi", depth=arguments.depth)
