@@ -9,7 +9,7 @@ import yaml
 from games.record import Game
 from tuner.parameters.diff import reach
 from tuner.report import boards, numbers, positions, run_charts
-from tuner.report.formatting import MISSING, calibration_question, known, number, short, signed, together, whole
+from tuner.report.formatting import MISSING, calibration_question, capital, known, number, short, signed, together, whole
 from tuner.report.headroom_data import headroom_data
 from tuner.report.matches import Match
 from tuner.report.run import SELFPLAY, TUNE, LearningRun, Run

@@ -159,8 +159,9 @@ def found_lines(result: dict) -> list[str]:
         lines.append(noise_line(result["noise"], result.get("unit", Wording.unit)))
     if result["ratios"]:
         unit = result["ratios"][0]["to"]
+        first = unit.partition(".")[0] + "."  # the term whose name is left out
         lines.append(f"values    in units of {unit}: " + ", ".join(
-            f"{line['parameter'].split('.')[-1]} {line['ratio']:.2f} +/- {(line['high'] - line['low']) / 2:.2f}"
+            f"{line['parameter'].removeprefix(first)} {line['ratio']:.2f} +/- {(line['high'] - line['low']) / 2:.2f}"
             for line in result["ratios"]))
     if check := result.get("bootstrap"):
         lines.append(f"bootstrap of {check['replicates']} fits: its errors are {check['median']:.2f} times those reported "
