@@ -96,6 +96,9 @@ class PositionBatch:
                        scores=None if self.scores is None else self.scores[keep])
 
 
+USUAL_SCALE = 0.00255  # the value of a pawn of chess is tanh(0.255) = 0.25 (KnightCap, EXchess)
+
+
 @dataclass(frozen=True)
 class Wording:
     """How text for people names what a game has.
@@ -148,6 +151,7 @@ class Game:
     picture: Callable[[np.ndarray], str] | None = None  # a position as SVG; None: `draw` is used
     many_texts: Callable[[np.ndarray], list[str]] | None = None  # `text` of positions (n, words); None: one by one
     wording: Wording = Wording()
+    scale: float = USUAL_SCALE  # of new parameter files: the value of an evaluation is v = tanh(scale * evaluation)
     points: int = 1  # what a reward of 1 stands for: rewards are whole numbers of points divided by it
     deepest: int | None = None  # the greatest depth of its search, which then has no other limit; None: any limits
     # games with dice: a position before the roll to the same with dice; the result depends on the last position of a line alone
@@ -196,6 +200,11 @@ def available() -> list[str]:
     """Return the names of all games: subfolders of `games` with a module `game`."""
     return sorted(module.name for module in pkgutil.iter_modules(games.__path__) if module.ispkg
                   and importlib.util.find_spec(f"games.{module.name}.game"))
+
+
+def scale_of(name: str) -> float:
+    """Return the usual scale of evaluations of a game, or of what another program counts."""
+    return find(name).scale if name in available() else USUAL_SCALE
 
 
 def wording_of(name: str) -> Wording:

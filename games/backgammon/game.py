@@ -41,5 +41,5 @@ GAME = Game(
     draw=draw, move_text=move_text, move_name=move_text, move_named=move_named, plies=plies, read=read,
     suffixes=tuple(content.SUFFIXES), of_games=lambda name: content.of_file(str(name)) != content.LABELS,
     holds_games=lambda name: content.of_file(str(name)) is not None, picture=picture, searcher=searcher,
-    deepest=DEEPEST, contest=CONTEST, wording=Wording("hundredths of a point", "expected points = 3 v", ("X", "O"), False,
-                                                       "checker"))
+    deepest=DEEPEST, contest=CONTEST, scale=0.00333,
+    wording=Wording("hundredths of a point", "expected points = 3 v", ("X", "O"), False, "checker"))

@@ -57,4 +57,4 @@ GAME = Game(
     searcher=searcher, picture=picture,
     contest=Contest(reason=reason, text=game_text, openings=openings, external=external, protocols=("usi",),
                     lost_in_practice=3000.0, level_is_drawn=False),
-    wording=Wording(sides=("Black", "White")))
+    scale=0.0005, wording=Wording(sides=("Black", "White")))

@@ -1,8 +1,8 @@
 """Play a match between two players in pairs of games, and estimate the difference in Elo, or in points a game.
 
-A and B are parameter files, names of bundled ones, networks, `random`, players of a game (pubeval, gnubg:PLIES), or other
-engines, as "uci:COMMAND", "xboard:COMMAND", "usi:COMMAND" for shogi, "ubgi:COMMAND" for backgammon, or the name of an
-engine on the PATH. Every opening is played twice, with colours swapped; in a game with dice, with the same dice.
+A and B are parameter files, names of bundled ones, networks, `random`, players of a game (pubeval, gnubg:PLIES), or engines, as
+"uci:COMMAND", "xboard:COMMAND", "usi:COMMAND" for shogi, "ubgi:COMMAND" for backgammon, or the name of an engine on the PATH.
+Every opening is played twice, with colours swapped; in a game with dice, with the same dice.
 """
 
 from __future__ import annotations

@@ -23,8 +23,12 @@ SAMPLE_GAMES, SAMPLE_PLIES = 16, 100  # whose positions measure what noise does 
 
 
 def recipe_of(engine: Engine, parameters: Parameters, settings: Settings, book: Book | None) -> Recipe:
-    """Return how games are played. InputError for an evaluation that has no search, or a game without files of games."""
+    """Return how games are played. InputError for an evaluation that has no search, and for a game with dice
+    or without files of games."""
     game = engine.game
+    if game.roll is not None:
+        raise InputError(f"games of {game.name} differ by their dice, not by noise in evaluations; `tuner match {settings.start} "
+                         f"{settings.start} --pgn OUT` plays games to learn from")
     judge = engine.searcher(parameters, megabytes=MEGABYTES)  # refuses a game without a search
     if game.matches.text is None:
         raise InputError(f"{game.name} has no files of games to write; its games come from elsewhere")

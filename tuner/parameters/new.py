@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from games.record import scale_of
 from games.streams import InputError
 from tuner.parameters.layout import Layout, Place
 from tuner.parameters.own_layout import MOST_COLUMNS, NAME
@@ -46,4 +47,4 @@ def usual_phases(largest: int) -> int:
 
 def zeros(game: str, layout: Layout, stages: tuple[str, ...], phases: int | None = None) -> Parameters:
     """Return parameters of which every number is zero; `phases` if another program counts them."""
-    return Parameters(game, layout, stages, np.zeros((len(stages), layout.size)), phases=phases)
+    return Parameters(game, layout, stages, np.zeros((len(stages), layout.size)), scale_of(game), phases=phases)

@@ -7,13 +7,12 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from games.record import Wording, wording_of
+from games.record import USUAL_SCALE, Wording, wording_of
 from tuner.parameters.comments import Comment
 from tuner.parameters.layout import Layout
 
 LOG = logging.getLogger(__name__)
 DEFAULT_GAME = "chess"  # whose bundled files need no prefix
-DEFAULT_SCALE = 0.00255  # the value of a pawn is tanh(0.255) = 0.25 (KnightCap, EXchess)
 LARGEST_WEIGHT = 20000.0
 SMALLEST_SD, LARGEST_SD = 1e-3, 1e6  # of a prior
 LARGEST_ERROR = 1e12  # larger standard errors count as unknown
@@ -35,7 +34,7 @@ class Parameters:
     layout: Layout
     stages: tuple[str, ...]
     weights: np.ndarray
-    scale: float = DEFAULT_SCALE
+    scale: float = USUAL_SCALE
     fixed: tuple[str, ...] = ()
     bounds: tuple[tuple[str, tuple[float, float]], ...] = ()
     prior: tuple[tuple[str, tuple[float | None, float]], ...] = ()

@@ -11,14 +11,14 @@ from pathlib import Path
 
 import numpy as np
 
-from games.record import find
+from games.record import find, scale_of
 from tuner.io.files import BUNDLED
 from tuner.io.text import one_line
 from tuner.parameters.checks import Checks, plain, shown
 from tuner.parameters.comments import comments_of
 from tuner.parameters.layout import Layout, Place
 from tuner.parameters.own_layout import layout_of_file, of_rows
-from tuner.parameters.parameters import DEFAULT_SCALE, LARGEST_ERROR, LARGEST_SD, LARGEST_WEIGHT, SMALLEST_SD, UNKNOWN, Parameters
+from tuner.parameters.parameters import LARGEST_ERROR, LARGEST_SD, LARGEST_WEIGHT, SMALLEST_SD, UNKNOWN, Parameters
 from tuner.parameters.suggested import completing
 from tuner.parameters.yaml_tree import Node, read_source
 
@@ -235,9 +235,9 @@ class _Reader(Checks):
             self.layout = layout_of_file(self, top["weights"], stages)
         else:
             self.term_files(top.get("terms"), top["weights"])
-        scale = self.number(top["scale"], "scale") if "scale" in top else DEFAULT_SCALE
+        scale = self.number(top["scale"], "scale") if "scale" in top else scale_of(self.game)
         if not 1e-6 < scale < 1:
-            self.fail(top["scale"], f"scale is {scale:g}, expected about {DEFAULT_SCALE} "
+            self.fail(top["scale"], f"scale is {scale:g}, expected about {scale_of(self.game)} "
                       "(the value of 100 centipawns is v = tanh(100 * scale))")
         weights = self.weights(top["weights"], stages, "weights")
         errors = None

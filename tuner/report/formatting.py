@@ -27,6 +27,11 @@ def number(value: object, digits: int = 1) -> str:
     return f"{round(value, digits) + 0.0:,.{digits}f}".replace("-", "−")
 
 
+def capital(text: str) -> str:
+    """A text with a capital at the start."""
+    return text[:1].upper() + text[1:]
+
+
 def signed(value: object, digits: int = 1) -> str:
     """A number with its sign; empty for zero."""
     if not known(value):

@@ -104,7 +104,7 @@ def points(found: object) -> tuple[str, str, str] | None:
             f"themselves vary by {number(found.get('deviation'), 3)}")
 
 
-def noise(found: object, unit: str) -> tuple[str, str, str] | None:
+def noise(found: object, unit: str = "centipawns") -> tuple[str, str, str] | None:
     """Label, value and detail of sampling noise: its cost in Elo, or its size where the cost is unknown."""
     if not isinstance(found, dict) or not known(found.get("evaluations")):
         return None

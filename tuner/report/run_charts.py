@@ -9,7 +9,7 @@ import numpy as np
 
 from tuner.match.difference import Difference
 from tuner.report.charts import Chart, Series, bar_chart, calibration_chart, line_chart, points_chart
-from tuner.report.formatting import percent, short, signed, whole
+from tuner.report.formatting import capital, percent, short, signed, whole
 from tuner.report.history import column, number
 from tuner.report.matches import Match
 
@@ -186,12 +186,8 @@ def strength_curve(points: list[tuple[float | None, Difference]]) -> Chart | Non
                               for _, value, found in drawn), strict=True)
     _, _, one = drawn[0]
     said = ", ".join(f"{whole(count)} games {signed(value, one.digits) or '0'}" for count, value, _ in drawn)
-    return line_chart(f"{_capital(one.unit)} by games learned from", "games learned from", f"{one.unit}, with 95 % interval",
+    return line_chart(f"{capital(one.unit)} by games learned from", "games learned from", f"{one.unit}, with 95 % interval",
                       [Series("learned", games, values, low, high)], said + ".", level=0.0)
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
 
 
 def match_charts(match: Match) -> list[Chart]:
@@ -201,7 +197,7 @@ def match_charts(match: Match) -> list[Chart]:
     if len(usable) > 1:
         games, values, low, high, llr = zip(*usable, strict=True)
         last, least, most = (f"{numbers[-1]:.{found.digits}f}" for numbers in (values, low, high))
-        charts.append(line_chart(f"{_capital(found.unit)} as the match went on", "games", f"{found.unit}, with 95 % interval",
+        charts.append(line_chart(f"{capital(found.unit)} as the match went on", "games", f"{found.unit}, with 95 % interval",
                                  [Series("line", games, values, low, high)], f"It ends at {last} {found.unit}, between "
                                  f"{least} and {most}.", level=0.0, limits=_late_limits(low, high)))
         if match.test is not None:

@@ -9,7 +9,7 @@ import yaml
 from games.record import Game
 from tuner.parameters.diff import reach
 from tuner.report import boards, numbers, positions, run_charts
-from tuner.report.formatting import MISSING, calibration_question, known, number, short, signed, together, whole
+from tuner.report.formatting import MISSING, calibration_question, capital, known, number, short, signed, together, whole
 from tuner.report.headroom_data import headroom_data
 from tuner.report.matches import Match
 from tuner.report.run import SELFPLAY, TUNE, LearningRun, Run
@@ -85,9 +85,9 @@ def _losses(run: LearningRun) -> list[Tile]:
                           f"from {number(result.get('loss_before'), 4)}, {result.get('loss', 'mean per position')}"))
     if known(result.get("positions")):
         held = result.get("held_out_games")
-        of = "" if run.labelled else f"of {whole(result.get('games'))} games"
-        parts = filter(None, [of, f"{whole(held)} {run.games_word} held out" if known(held) and held else ""])
-        tiles.append(Tile("Training positions", whole(result["positions"]), "; ".join(parts)))
+        parts = "" if run.labelled else f"of {whole(result.get('games'))} games", \
+            f"{whole(held)} {run.games_word} held out" if known(held) and held else ""
+        tiles.append(Tile("Training positions", whole(result["positions"]), "; ".join(filter(None, parts))))
     return tiles
 
 
@@ -135,11 +135,9 @@ def _match_section(match: Match, i: int) -> Section:
 
 def _values(run: LearningRun, sure: Significance) -> Section | None:
     values = numbers.values(run.comparison, run.findings.get("ratios") or [])
-    if not values["rows"]:
-        return None
     return Section("values", f"Values: {values['term']}", "values", {
         **values, "charts": run_charts.value_charts(values), "errors": run.learned.standard_errors is not None,
-        "sentence": sure.sentence})
+        "sentence": sure.sentence}) if values["rows"] else None
 
 
 def _advice(run: LearningRun) -> Section | None:
@@ -156,7 +154,7 @@ def _advice(run: LearningRun) -> Section | None:
 
 def _sentence(text: str) -> str:
     """Return the text with a capital at the start and a full stop at the end."""
-    text = text[:1].upper() + text[1:]
+    text = capital(text)
     return text if text.endswith((".", "?", "!")) else text + "."
 
 
@@ -166,8 +164,7 @@ def _elo(run: LearningRun) -> Section | None:
     chart = run_charts.strength_curve(points) if run.kind == SELFPLAY else None
     if chart is None:
         return None
-    unit = chart.title.partition(" by ")[0]
-    note = f"{unit} of the first player of each match, over the games that its weights were learned from."
+    note = f"{capital(points[0][1].unit)} of the first player of each match, over the games that its weights were learned from."
     return Section("elo", "Strength", "charts", {"charts": [chart], "note": note})
 
 

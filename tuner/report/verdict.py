@@ -217,7 +217,7 @@ def reasons(run: LearningRun) -> list[str]:
     method, prior, games = result.get("method"), result.get("prior"), result.get("games")
     rows, lines = result.get("rows") is True, []
     searches = "searches (--method rootstrap, the default for games)"
-    searchable, unit = run.game is None or run.game.searchable, run.wording.unit
+    searchable, unit = run.game is None or run.game.roll is None, run.wording.unit
     better = searches if searchable and not rows else better_targets(rows, result.get("scores") is True, searchable)
     if run.labelled:
         lines.append(f"Labels of {whole(games)} positions changed {whole(moved)} weights. A smaller error of values does not "

@@ -97,7 +97,7 @@ def describe(start: str, output: Path, data: Dataset, options: TuneOptions, resu
         **({"points": error_in_points(result, on_results, game.points)} if game and game.points > 1 else {}),
         **({"rows": True, "scores": len(data.score) > 0} if rows else {}),
         "advice": advice(result, change, noise, options.method, better_targets(
-            rows, rows and len(data.score) > 0, game is None or game.searchable), words, labelled),
+            rows, rows and len(data.score) > 0, game is None or game.roll is None), words, labelled),
         "compare": _command("diff", start, output, options), **(
             {"match": _command("match", output, start, options) + _match_options(game) + (
                 f" --run {shlex.quote(f'{options.run}-match')}" if options.run else "")} if game and game.searcher else {})}
@@ -159,8 +159,9 @@ def found_lines(result: dict) -> list[str]:
         lines.append(noise_line(result["noise"], result.get("unit", Wording.unit)))
     if result["ratios"]:
         unit = result["ratios"][0]["to"]
+        first = unit.partition(".")[0] + "."  # the term whose name is left out
         lines.append(f"values    in units of {unit}: " + ", ".join(
-            f"{line['parameter'].split('.')[-1]} {line['ratio']:.2f} +/- {(line['high'] - line['low']) / 2:.2f}"
+            f"{line['parameter'].removeprefix(first)} {line['ratio']:.2f} +/- {(line['high'] - line['low']) / 2:.2f}"
             for line in result["ratios"]))
     if check := result.get("bootstrap"):
         lines.append(f"bootstrap of {check['replicates']} fits: its errors are {check['median']:.2f} times those reported "

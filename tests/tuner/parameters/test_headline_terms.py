@@ -1,12 +1,14 @@
-"""Which weights the headline shows: those of the first term, and of terms that value the same things elsewhere."""
+"""What parameter files of each game show and begin with: the weights of the headline, and the scale."""
 
 from __future__ import annotations
 
 import pytest
 
+from games.record import available
 from tuner.engine.loading import load_parameters
 from tuner.parameters.headline import headline
 from tuner.parameters.layout import Layout, Place
+from tuner.parameters.new import zeros
 
 
 @pytest.mark.parametrize(("name", "number"), [("classic", 5), ("modern", 5), ("material", 5), ("tictactoe/classic", 1)])
@@ -29,3 +31,12 @@ def test_a_term_with_one_weight_or_with_other_names_is_left_out():
               Place("odd", "other", (), 6), Place("table", "pawn", (8,), 7), Place("table", "rook", (8,), 15)]
     paths = [place.path for place in Layout(tuple(places)).headline]
     assert paths == ["material.pawn", "material.rook", "hand.pawn", "hand.rook"]
+
+
+@pytest.mark.parametrize(("game", "scale"), [("chess", 0.00255), ("shogi", 0.0005), ("backgammon", 0.00333),
+                                             ("of-an-engine", 0.00255)])
+def test_new_files_have_the_scale_of_the_bundled_ones_of_their_game(game, scale):
+    layout = Layout((Place("material", "pawn", (), 0),))
+    assert zeros(game, layout, ("all",)).scale == scale
+    if game in available():
+        assert load_parameters(f"{game}/classic").scale == scale

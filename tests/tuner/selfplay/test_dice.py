@@ -100,3 +100,8 @@ def test_what_games_with_dice_do_not_have_is_refused(tmp_path, options, said):
 
 def test_other_games_are_searched_deeper_with_td_errors_of_positions(tmp_path):
     done("selfplay", *SHORT, "--games", 4, "--method", "td", "--depth", 2, "--run", tmp_path / "run")
+
+
+def test_generated_games_are_for_games_without_dice(tmp_path):
+    ran = tuner("games", "backgammon/zero", "--games", 4, "-o", tmp_path / "games")
+    assert ran.status == 2 and "games of backgammon differ by their dice" in ran.err and ran.err.count("\n") == 1

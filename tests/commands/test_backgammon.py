@@ -1,0 +1,92 @@
+"""Commands on files of backgammon: what they print is in the game's words, and true."""
+
+import html
+import re
+
+import numpy as np
+import pytest
+
+from games.backgammon import labels, mat
+from games.backgammon.board import start
+from games.backgammon.make_games import play
+from tests.commands.support import done, tuner
+from tests.games.backgammon.support import rolls_of_games
+from tuner.engine.loading import load_engine
+
+NOT_SAID = re.compile(
+    r"centipawn|\bpawn|\bPGN\b|\bWhite\b|\bBlack\b|first player|second player|draw\b|drawn|\bElo\b|owns the piece")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A match file of 40 games, and positions labelled with the values of `classic`."""
+    found = tmp_path_factory.mktemp("backgammon")
+    (found / "games.mat").write_text(mat.mat_text([play(number) for number in range(40)]))
+    positions = np.array(list(rolls_of_games(7, 900)))
+    positions[:, 4] &= np.uint64(1)
+    engine, parameters = load_engine("backgammon/classic")
+    value = np.tanh(parameters.scale * engine.evaluate(positions, parameters)) * np.where(positions[:, 4] & np.uint64(1), -1, 1)
+    win = 0.5 + 0.5 * np.clip(1.5 * value, -1, 1)
+    extra = 3 * value - (2 * win - 1)
+    chances = np.stack([win, np.clip(extra, 0, win), 0 * win, np.clip(-extra, 0, 1 - win), 0 * win], 1)
+    (found / "labels.csv").write_text(labels.labels_text(positions, chances))
+    return found
+
+
+def shown(page: str) -> str:
+    """The text of a page without its pictures."""
+    page = re.sub(r"<style.*?</style>|<script.*?</script>|<svg.*?</svg>", "", page, flags=re.S)
+    return re.sub(r"\s+", " ", html.unescape(re.sub(r"<[^>]+>", " ", page)))
+
+
+def test_learning_from_labels_recovers_the_evaluation_that_labelled(folder):
+    ran = done("tune", "backgammon/zero", folder / "labels.csv", "-o", folder / "l.yaml", "--run", folder / "run", "--workers", 1)
+    said = ran.out + ran.err
+    assert "logistic: learns from the labels of the positions alone" in said
+    assert "hundredths of a point" in said and not NOT_SAID.search(said)
+    before, after, deviation = map(float, re.search(
+        r"points +([\d.]+) -> ([\d.]+)  \(root mean square error of the expected points, .* vary by ([\d.]+)\)", said).groups())
+    assert after < 0.4 * before and before == pytest.approx(deviation, rel=0.1)
+    done("report", folder / "run")
+    page = (folder / "run" / "report.html").read_text()
+    assert not NOT_SAID.search(shown(page)) and "Error in points" in page and "Hundredths of a point" in page
+    assert "labelled" in shown(page) and "points expected" in shown(page) and page.count("<svg") > 4
+    shift = done("diff", "backgammon/zero", folder / "l.yaml").out
+    assert "hundredths of a point" in shift and not NOT_SAID.search(shift)
+    assert "v = tanh(scale * hundredths of a point), expected points = 3 v" in (folder / "l.yaml").read_text()
+
+
+@pytest.mark.parametrize("method", ["logistic", "td"])
+def test_learning_from_matches(folder, method):
+    ran = done("tune", "backgammon/zero", folder / "games.mat", "-o", folder / f"{method}.yaml", "--method", method,
+               "--workers", 1)
+    said = ran.out + ran.err
+    assert re.search(r"points +(\+3 [\d.]+ %, )?\+2 [\d.]+ %, \+1 [\d.]+ %, -1 .*; for X, on average [+-]", said)
+    assert not NOT_SAID.search(said) and f"tuner match {folder}" in said and "--games 2000" in said
+
+
+def test_the_evaluation_of_a_position_is_in_points(folder):
+    said = done("eval", "backgammon/classic", "4HPwATDgc/ABMA").out
+    assert "hundredths of a point, X's view" in said and "X expects +0.094 points (v = +0.031)" in said
+    exported = done("export", "backgammon/classic", "--format", "c").out
+    assert "expected points: 3 * tanh(0.00333 * evaluation)" in exported and not NOT_SAID.search(exported)
+    summary = done("dataset", folder / "games.mat", "--params", "backgammon/zero", "-o", folder / "games.ds").out
+    assert not NOT_SAID.search(summary)
+    plain = done("params", "backgammon/classic").out
+    assert "159 parameters x 2 stages" in plain and not NOT_SAID.search(plain)
+
+
+@pytest.mark.parametrize(("options", "message"), [
+    (("--method", "rootstrap"), "--method rootstrap: backgammon has positions before the roll, which a search cannot begin with"),
+    (("--loss", "davidson"), "--loss davidson: models draws, and backgammon has points from -3 to 3 in place of them"),
+    (("--prior", "play"), "--prior play: weighs what noise costs in Elo, and strength in backgammon is points a game"),
+    (("--positions", "quiet"), "--positions quiet: backgammon has no quiescence"),
+])
+def test_what_backgammon_does_not_have_is_refused_in_one_line(folder, options, message):
+    ran = tuner("tune", "backgammon/classic", folder / "games.mat", "-o", folder / "x.yaml", *options)
+    assert ran.status == 2 and message in ran.err.splitlines()[-1] and not (folder / "x.yaml").exists()
+
+
+def test_the_start_is_worth_the_roll():
+    engine, parameters = load_engine("backgammon/classic")
+    assert float(engine.evaluate(start()[None], parameters)[0]) == pytest.approx(9.4, abs=0.01)
