@@ -34,7 +34,8 @@ WRITERS = {
     "export --from -o": ("export old.yaml --from values.h --only lines.win -o {out}", ["old.yaml", "values.h"], ".yaml"),
     "trace -o": ("trace old.yaml --language c -o {out}", ["old.yaml"], ".h"),
     "params -o": ("params old.yaml --add-missing --terms lines.py -o {out}", ["old.yaml", "lines.py"], ".yaml"),
-    "network -o": ("network old.yaml games.ttt --targets results -o {out}", ["old.yaml", "games.ttt"], ".yaml"),
+    "network -o": ("network old.yaml games.ttt --targets results --held-out 0.4 --epochs 2 -o {out}", ["old.yaml", "games.ttt"],
+                   ".yaml"),
     "headroom -o": ("headroom old.yaml games.ttt --targets results --held-out 0.4 -o {out}", ["old.yaml", "games.ttt"], ".html"),
     "report -o": ("report tuned -o {out}", [], ".html"),
 }
