@@ -69,8 +69,8 @@ def test_search_sees_the_evaluation_of_the_side_to_move(game):
     weights = packed(game, random.normal(0, 50, (2, size)))
     native = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)(
         engine(game).composition.glue.score.address())
-    positions, (text, start) = some_positions(game)[-300:].copy(), (find(game).text, find(game).start())
-    signs = [1 if text(words).split()[1] == text(start).split()[1] else -1 for words in positions]
+    positions = some_positions(game)[-300:].copy()
+    signs = [-1 if find(game).second_to_move(words) else 1 for words in positions]
     assert 1 in signs and -1 in signs
     for words, expected, sign in zip(positions, scores(game, positions, weights), signs, strict=True):
         assert native(words.ctypes.data, weights.ctypes.data, None) == expected * sign

@@ -182,6 +182,8 @@ class Cluster:
                              f"{self._client.scheduler_info(n_workers=0)['address']}")
         here = program()
         for address, there in self._client.run(program, on_error="return").items():
+            if isinstance(there, OSError):  # it died meanwhile: no connection
+                continue
             if isinstance(there, BaseException):
                 raise InputError(f"worker {address}: evaltune {here['evaltune']} is not installed there ({_line(there)}); "
                                  "install the same version on every machine")

@@ -172,6 +172,8 @@ def test_an_interrupt_ends_the_engine(build, tmp_path, monkeypatch):
         while not ended.wait(10):
             signal.pthread_kill(main, signal.SIGINT)
 
+    handler = signal.signal(signal.SIGINT, signal.default_int_handler)  # what a shell starts in the background ignores Ctrl-C
+
     monkeypatch.setattr(row_engine, "PATIENCE", 60.0)
     before, threads = sorted(tmp_path.iterdir()), threading.active_count()
     read, timers = row_engine.RowEngine._read, [threading.Timer(0.5, interrupt)]
@@ -188,6 +190,7 @@ def test_an_interrupt_ends_the_engine(build, tmp_path, monkeypatch):
             build("silent 1")
     finally:
         ended.set()
+        signal.signal(signal.SIGINT, handler)
     assert sorted(tmp_path.iterdir()) == before
     time.sleep(0.3)
     assert threading.active_count() <= threads
