@@ -29,6 +29,7 @@ class Difference:
     variance: float | None
     pairs: tuple[int, ...]
     labels: tuple[str, ...]
+    about: str = ""  # what the unit does not say
 
     @property
     def interval(self) -> tuple[float | None, float | None, float | None]:
@@ -55,7 +56,7 @@ def point_difference(results: PointResults) -> Difference:
     variance = None if found.error is None else (found.error / quantile(pairs)) ** 2 * pairs
     most = 2 * results.most
     return Difference("points a game", 3, found.value, low, high, found.value, variance, results.pairs,
-                      tuple(str(points) for points in range(-most, most + 1)))
+                      tuple(str(points) for points in range(-most, most + 1)), "" if less_luck is None else "luck subtracted")
 
 
 def _known(number: float) -> float | None:

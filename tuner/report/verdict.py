@@ -88,7 +88,7 @@ def verdict(match: Match, side: int | None) -> Verdict:
     plain, pairs = match.plain, _pairs(match, side)
     detail = f"{whole(plain['games'])} games, {match.conditions}, {match.openings}"
     if plain["games"]:
-        detail = "; ".join(part for part in (difference_text(match.difference, interval), detail) if part)
+        detail = "; ".join(part for part in (difference_text(match.difference, interval), match.difference.about, detail) if part)
     if not sum(pairs):
         return Verdict(OPEN, names, "Not decided: no pair of games has ended yet", detail)
     if match.test is not None:

@@ -52,7 +52,8 @@ def test_a_match_of_backgammon_is_in_points_less_luck(tmp_path):
     assert match.running[-1][:4] == (120, *match.difference.interval)
     assert match.difference.labels[0] == "-6" and sum(match.difference.pairs) == 60
     said = verdict(match, None)
-    assert f"{found.mean:+.3f} points a game" in said.detail and "points a game" in said.more and "Elo" not in str(said)
+    assert f"{found.mean:+.3f} points a game" in said.detail and "; luck subtracted; 120 games" in said.detail
+    assert "points a game" in said.more and "Elo" not in str(said)
     assert "the same dice in both games of a pair" in said.detail
     texts = [chart.title for chart in match_charts(match)]
     assert texts == ["Points a game as the match went on", "LLR as the match went on", "Pairs of games"]
