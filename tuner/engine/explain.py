@@ -77,7 +77,8 @@ def show(console: Console, result: dict, all_parameters: bool, words: Wording) -
                  number(result["evaluation"])])
     show_table(console, f"{words.unit}, {words.view}", ["term", "count", *stages, "tapered"], rows)
     shares = ", ".join(f"{100 * share:.0f} % {stage}" for stage, share in result["shares"].items())
-    show_lines(console, f"phase {result['phase']} of {result['phases']} ({shares}); {expected_text(result, words)}")
+    phase = f"phase {result['phase']} of {result['phases']} ({shares}); " if len(stages) > 1 else ""
+    show_lines(console, phase + expected_text(result, words))
 
 
 def expected_of(value: float, game: Game) -> dict[str, float]:
