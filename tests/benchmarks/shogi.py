@@ -1,8 +1,10 @@
-"""The rules of shogi against cshogi at full length: `pytest tests/benchmarks/shogi.py` (about half an hour)."""
+"""The rules of shogi against cshogi at full length, and speeds: `pytest tests/benchmarks/shogi.py` on an idle machine (about
+half an hour)."""
 
 from __future__ import annotations
 
 import random
+import time
 
 import pytest
 
@@ -10,10 +12,48 @@ pytest.importorskip("cshogi")
 
 from games.search.searcher import Limits
 from games.shogi import endings, perft, sfen
+from games.shogi.bench import LIGHT, TARGETS, counting
+from games.shogi.openings import openings
+from games.shogi.shogi import GAME
 from tests.games.shogi import against_cshogi, files
 from tests.games.shogi.plain_search import lines, plain_value
 from tests.games.shogi.support import searcher_of
 from tests.games.shogi.test_rules import PERFT, SPARSE
+from tuner.bench import Workload, samples_of
+from tuner.bench.searching import searches
+
+
+def test_perft_is_as_fast_as_its_target_and_faster_than_cshogi():
+    for name, nodes, seconds, reference in counting():
+        assert nodes / seconds > max(1e6 * TARGETS["perft"], reference), name
+
+
+def test_the_search_is_as_fast_as_its_targets(tmp_path):
+    rows = [row for row in searches(Workload("shogi/classic", samples_of("shogi/classic"), tmp_path))
+            if row["what"].startswith("search, exact")]
+    assert [row["what"] for row in rows] == ["search, exact, shogi/classic", f"search, exact, {LIGHT}"]
+    assert [(row["what"], row["value"]) for row in rows if row["value"] < row["target"]] == []
+
+
+@pytest.mark.parametrize("name", ["hand", "classic"])
+def test_self_play_three_plies_deep_is_four_games_a_cpu_second(name):
+    """From positions of the bundled games, as the source begins its games."""
+    searcher = searcher_of(name, playing=False, megabytes=4)
+    found = openings(str(samples_of("shogi/hand")), pytest.fail)
+    starts = [found[i] for i in range(20)]
+    searcher.search([GAME.start()], Limits(depth=3))
+    plies, started = 0, time.process_time()
+    for start, moves in starts:
+        searcher.clear()
+        line = [start]
+        for move in moves[:30]:
+            line.append(GAME.play(line[-1], move))
+        first = len(line)
+        while GAME.result(line) is None and len(line) < first + 160:
+            line.append(GAME.play(line[-1], searcher.search(line, Limits(depth=3)).move))
+        plies += len(line) - first
+    speed = len(starts) / (time.process_time() - started)
+    assert speed >= 4.0, f"{speed:.2f} games of {plies / len(starts):.0f} plies a CPU second"
 
 
 @pytest.mark.parametrize("text", PERFT)
