@@ -11,6 +11,7 @@ from games.backgammon.contest import CONTEST
 from games.backgammon.draw import draw, picture
 from games.backgammon.ids import text_of
 from games.backgammon.moves import legal_moves, move_named, move_text, play
+from games.backgammon.native import WHOLE_GAMES
 from games.backgammon.reading import read
 from games.backgammon.rules import HIGHEST_POINTS, points
 from games.backgammon.search import searcher
@@ -41,5 +42,5 @@ GAME = Game(
     draw=draw, move_text=move_text, move_name=move_text, move_named=move_named, plies=plies, read=read,
     suffixes=tuple(content.SUFFIXES), of_games=lambda name: content.of_file(str(name)) != content.LABELS,
     holds_games=lambda name: content.of_file(str(name)) is not None, picture=picture, searcher=searcher,
-    deepest=DEEPEST, contest=CONTEST, scale=0.00333,
+    deepest=DEEPEST, contest=CONTEST, scale=0.00333, whole_games=WHOLE_GAMES,
     wording=Wording("hundredths of a point", "expected points = 3 v", ("X", "O"), False, "checker"))

@@ -155,6 +155,7 @@ class WholeGames:
     chances: np.ndarray = field(default_factory=lambda: _ways()[1])
     first_chances: np.ndarray = field(default_factory=lambda: _ways()[2])
     most_points: int = HIGHEST_POINTS
+    players: dict[str, Any] = field(default_factory=lambda: {"random": choose_at_random, "pubeval": choose_by_pubeval})
 
 
 WHOLE_GAMES = WholeGames()

@@ -38,6 +38,7 @@ class WholeGames(Protocol):
     chances: np.ndarray  # (n,) float64, how likely each is
     first_chances: np.ndarray  # (n,) float64, how likely each is at the start
     most_points: int
+    players: dict[str, Any]  # players of the game by their names, see `call_choose`; that of `random` takes a seed as data
 
 
 class Encoding(Protocol):
