@@ -24,7 +24,7 @@ from tuner.match.defaults import usual_of as usual_match
 from tuner.match.openings import Opening
 from tuner.parallel import Executor, Running
 from tuner.parameters.writer import write_parameters
-from tuner.selfplay.folder import PARAMS, START, Folder
+from tuner.selfplay.folder import START, Folder
 from tuner.selfplay.learner import Learner, new_learner
 from tuner.selfplay.play import BROKEN_OFF, FORFEITED, Episode
 from tuner.selfplay.settings import SECTION, Settings
@@ -32,6 +32,7 @@ from tuner.selfplay.setup import openings_of, require_playable, require_suitable
 from tuner.selfplay.watch import batch_line, progress_text, table_of
 from tuner.selfplay.workers import Workers, selfplay_job
 
+KEYS, PARAMS = "games.keys", "params.yaml"  # of the folder of a run
 WRITE_SECONDS = 5.0  # between two versions of params.yaml
 
 
@@ -110,13 +111,14 @@ def free_folder(base: str = "selfplay") -> Path:
 def _run(learner: Learner, opening: Callable[[int], Opening], playing: Running, path: Path, output: Path | None,
          display: Display) -> Result:
     settings, engine = learner.settings, learner.engine
-    folder = Folder(path, f"games{engine.game.suffixes[0]}", display.note)
+    folder = Folder(path, PARAMS, (f"games{engine.game.suffixes[0]}", KEYS), display.note)
     started, written = time.process_time(), time.monotonic()
     try:
         if folder.restore(learner):
             write_config(path, SECTION, settings)  # the number of games may have changed
         else:
             folder.checkpoint(learner)
+        known = set(np.fromfile(path / KEYS, np.uint64).tolist())
         before = folder.history()
         spent, games = (before[-1]["cpu_seconds"], before[-1]["games"]) if before else (0.0, 0)
         if games:
@@ -130,12 +132,14 @@ def _run(learner: Learner, opening: Callable[[int], Opening], playing: Running, 
             workers = Workers(learner, opening, playing)
             for episodes in workers.batches(asked):
                 played = learner.kept[workers.version(learner.batches)]
-                new, keys = _without_duplicates(episodes, folder.keys)
+                new, keys = _without_duplicates(episodes, known)
                 watched = learner.learn(new, played)
                 games += len(episodes)
                 line = batch_line(engine.layout, learner, episodes, len(episodes) - len(new), watched, games,
                                   spent + time.process_time() - started)
-                folder.append(learner, line, _texts(engine.game, episodes, date), keys)
+                folder.append(learner, line, _texts(engine.game, episodes, date).encode("utf-8", "replace"),
+                              np.array(keys, np.uint64).tobytes())
+                known.update(keys)
                 display.playing(progress_text(line, engine.game), line["games"])
                 if time.monotonic() - written > WRITE_SECONDS:
                     _write(path / PARAMS, learner, line)
