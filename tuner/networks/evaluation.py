@@ -1,9 +1,9 @@
 """A network as an evaluation: values of positions, the search with it, and its file.
 
-With v the value that the network predicts, from -1 to 1 (of an output that is a sigmoid, twice the output minus 1), the evaluation
-is atanh(share * v) / scale centipawns: tanh(scale * evaluation) is `share` times v. The share is that of the points that a value
-of 1 stands for among the most that a game wins: 1 / 3 for a network of backgammon that learned from wins only. If it is 1, and z
-is the last sum of the network, that is z / (2 scale) for a sigmoid and z / scale for a tanh.
+With v the value that the network predicts, from -1 to 1 (of an output that is a sigmoid, twice the output minus 1), the
+evaluation is atanh(share * v) / scale centipawns: tanh(scale * evaluation) is `share` times v. The share is that of the points
+that a value of 1 stands for among the most that a game wins: 1 / 3 for a network of backgammon that learned from wins only. If
+it is 1, and z is the last sum of the network, that is z / (2 scale) for a sigmoid and z / scale for a tanh.
 """
 
 from __future__ import annotations

@@ -36,7 +36,9 @@ class Expected(NamedTuple):
 
     def fits(self, array: np.ndarray) -> bool:
         """Return whether an array has this dtype, and finite numbers that are not below the least."""
-        return self.dtype in (array.dtype.kind, array.dtype.name) and bool(np.isfinite(array).all() and (array >= self.least).all())
+        if self.dtype not in (array.dtype.kind, array.dtype.name):
+            return False
+        return bool(np.isfinite(array).all() and (array >= self.least).all())
 
 
 class Learning(Protocol):

@@ -54,8 +54,9 @@ class Learner:
         rows = self._rows(np.concatenate(positions or [np.zeros((0, self.engine.game.words), np.uint64)]))
         values = np.tanh(scale * rows.evaluations(self.weights))
         parts = np.split(values, np.cumsum([len(part) for part in positions])[:-1])
-        inputs = [BackupInput(episode, known_values(episode.scores, episode.wins, self.engine.evaluate(episode.leaves, playing)),
-                          scale, settings.trace or 0.0, settings.gated, settings.blunders) for episode in episodes]
+        inputs = [BackupInput(self._rewarded(episode), self._rewards(known_values(
+                      episode.scores, episode.wins, self.engine.evaluate(episode.leaves, playing))),
+                      scale, settings.trace or 0.0, settings.gated, settings.blunders) for episode in episodes]
         errors = np.concatenate([np.zeros(0), *(self.backup.errors(*given) for given in zip(inputs, parts, strict=False))])
         batches = self.batches + 1
         gradient = np.where(self.free, rows.slopes(errors, scale, self.weights), 0.0)
@@ -70,6 +71,16 @@ class Learner:
         return {"squares": float((errors**2).mean()) if len(errors) else 0.0, "step": float(np.abs(change).mean()),
                 "drift": float(np.abs(self.average - self.parameters.weights).mean()),
                 "static": float(sum(np.isnan(given.known).sum() for given in inputs) / max(leaves, 1))}
+
+    def _rewarded(self, episode: Episode) -> Episode:
+        """Return a game with the outcome that is learned from."""
+        if not self.settings.wins or episode.outcome is None:
+            return episode
+        return replace(episode, outcome=float(self._rewards(np.array(episode.outcome))))
+
+    def _rewards(self, rewards: np.ndarray) -> np.ndarray:
+        """Return rewards as those that are learned from: of one point, if only wins count."""
+        return np.sign(rewards) / self.engine.game.points if self.settings.wins else rewards
 
     def arrays(self) -> dict[str, np.ndarray]:
         """Return all that a checkpoint needs, see `tuner.selfplay.folder.Learning`."""
