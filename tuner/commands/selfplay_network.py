@@ -65,6 +65,7 @@ def network_settings(arguments: argparse.Namespace, given: Mapping[str, str]) ->
     """Return the settings of a new run and the network that it begins with; `given` are the options of the command line, by the
     names of their values. InputError for options that networks do not have."""
     from games.streams import InputError
+    from tuner.networks.td import program
     from tuner.selfplay import network_run
     from tuner.selfplay.network_settings import BATCHES, DECAY, FLOOR, LARGEST_BATCH, RATES, SMALLEST_BATCH, NetworkSettings
 
@@ -87,7 +88,7 @@ def network_settings(arguments: argparse.Namespace, given: Mapping[str, str]) ->
         rate=RATES[wins] if arguments.learning_rate is None else arguments.learning_rate,
         decay=DECAY if arguments.decay is None else arguments.decay, floor=FLOOR,
         batch=min(max(games // BATCHES, SMALLEST_BATCH), LARGEST_BATCH), seed=arguments.seed, measure=arguments.measure,
-        measure_games=measure_games, measure_every=measure_every, program=network_run.program()), start
+        measure_games=measure_games, measure_every=measure_every, program=program()), start
 
 
 def measuring(arguments: argparse.Namespace, games: int) -> tuple[int, int]:

@@ -31,6 +31,7 @@ SCALE = "scale"
 LARGEST_SCALE = 1.0  # 1 / centipawns
 LARGEST_WIDTH, MOST_LAYERS = 4096, 8
 HEADER = 1024  # bytes, more than the header of an array takes
+SCALE_NOTE = "  # expected points / most points of a game = tanh(scale * evaluation)"
 ADVICE = "write the network again"
 
 
@@ -76,7 +77,7 @@ def write_network(path: Path, content: NetworkFile) -> None:
     for k, layer in enumerate(content.network.layers):
         arrays[f"weights{k}"], arrays[f"biases{k}"] = layer.weights, layer.biases
         layers.append(f"{len(layer.biases)} {layer.activation}")
-    scale = "" if content.scale is None else f"scale: {content.scale:.8g}  # expected points / the most of a game = tanh(scale * evaluation)\n"
+    scale = "" if content.scale is None else f"scale: {content.scale:.8g}{SCALE_NOTE}\n"
     stream = io.BytesIO()
     np.savez(stream, **arrays)  # type: ignore[arg-type]  # its other argument is a bool
     replace_file(weights_path(path), stream.getvalue())

@@ -26,7 +26,7 @@ from tuner.networks.calls import (
 )
 from tuner.networks.forward import SIGMOID, counts_type, first_sums, floats, follow, forward, numbers
 from tuner.networks.gradient import add_gradient, backward
-from tuner.networks.unit import entry, inner
+from tuner.networks.unit import NETWORKS, entry, inner
 
 I64, F32, F64 = types.int64, types.float32, types.float64
 words_type = types.Array(types.uint64, 1, "C")
@@ -34,6 +34,11 @@ HALF, ONE, ZERO = np.float32(0.5), np.float32(1), np.float32(0)
 TURN = np.uint64(1)
 BLOCK = 16  # positions whose counts are written before they are read
 LAST, ROWS = BLOCK + 1, BLOCK + 2
+
+
+def program() -> str:
+    """Return a hash of the compiled code that plays and learns."""
+    return NETWORKS.name
 
 
 @inner(F32(F32, types.boolean), forceinline=True)

@@ -19,7 +19,7 @@ from tuner.networks.evaluation import NetworkEvaluation, network_evaluation
 from tuner.networks.files import NetworkFile, require_network_writable, weights_path, write_network
 from tuner.networks.model import random_network
 from tuner.networks.selfplay import TdLearner, TdSettings
-from tuner.networks.unit import NETWORKS
+from tuner.networks.td import program
 from tuner.selfplay.folder import START, Expected, Folder
 from tuner.selfplay.measure import Measured, Measurement, player_of_network
 from tuner.selfplay.network_settings import LONGEST, SECTION, NetworkSettings
@@ -135,11 +135,6 @@ def resumed_run(folder: Path, output: Path | None, games: int | None, display: D
     game = network_evaluation(folder / START).game
     require_learnable(game)
     return _run(settings, game, _measurement(settings, game), folder, output, display)
-
-
-def program() -> str:
-    """Return a hash of the compiled code that plays and learns."""
-    return NETWORKS.name
 
 
 def _measurement(settings: NetworkSettings, game: Game) -> Measurement | None:
