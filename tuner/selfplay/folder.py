@@ -52,8 +52,9 @@ class Learning(Protocol):
     def expected(self, saved: dict[str, np.ndarray]) -> dict[str, Expected]:
         """Return what the arrays of a checkpoint have to be; their shapes may follow from those saved."""
 
-    def fault(self, saved: dict[str, np.ndarray]) -> str | None:
-        """Return what is wrong with a checkpoint whose arrays are as expected, None if nothing is."""
+    def fault(self, saved: dict[str, np.ndarray], history: list[dict]) -> str | None:
+        """Return what is wrong with a checkpoint whose arrays are as expected, with the lines of its batches; None if nothing
+        is."""
 
     def take(self, saved: dict[str, np.ndarray]) -> None:
         """Continue from a checkpoint."""
@@ -130,10 +131,10 @@ class Folder:
             if not os.path.isfile(self.path / name):
                 raise InputError(f"{self.path / name}: is not a file, expected {size:,} bytes as in {CHECKPOINT}; {self._go_on}")
         batches = int(saved["batches"])
-        lines = len(self.history())
-        if lines != batches:
-            raise InputError(f"{path}: has {batches:,} batches, {HISTORY} has {lines:,}; {self._go_on}")
-        if fault := learner.fault(saved):
+        lines = self.history()
+        if len(lines) != batches:
+            raise InputError(f"{path}: has {batches:,} batches, {HISTORY} has {len(lines):,}; {self._go_on}")
+        if fault := learner.fault(saved, lines):
             raise InputError(f"{path}: damaged, {fault}; {self._go_on}")
 
     def _cut_off(self, found: list[int]) -> None:

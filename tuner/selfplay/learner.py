@@ -94,7 +94,7 @@ class Learner:
                 **{STATE + name: Expected(shape, least=0 if name in NEVER_NEGATIVE else -np.inf) for name in self.rule.names},
                 "kept": Expected((len(kept) if kept.ndim else 0, *shape)), "kept_batches": Expected(kept.shape[:1], "i", 0)}
 
-    def fault(self, saved: dict[str, np.ndarray]) -> str | None:
+    def fault(self, saved: dict[str, np.ndarray], history: list[dict]) -> str | None:
         """Return what is wrong with the averages in a checkpoint, None if nothing is."""
         batches, kept = int(saved["batches"]), saved["kept_batches"].tolist()
         if lacking := self.needed(batches) - set(kept):

@@ -14,7 +14,7 @@ from games.record import Game, find
 from games.streams import InputError
 from tuner.io.interrupt import interrupts
 from tuner.io.progress import Display
-from tuner.io.run_folder import begin_folder, read_config, require_fresh, write_config
+from tuner.io.run_folder import HISTORY, begin_folder, read_config, require_fresh, write_config
 from tuner.networks.evaluation import NetworkEvaluation, network_evaluation
 from tuner.networks.files import NetworkFile, require_network_writable, weights_path, write_network
 from tuner.networks.model import random_network
@@ -54,14 +54,14 @@ class NetworkLearning:
 
     def play(self, games: int) -> dict:
         """Play some games and learn from each; return what a line of the history says of them. InputError if the weights grew
-        beyond all bounds."""
-        learner, rate = self._learner, self.rate
+        so large that nothing is learned any more."""
+        learner, rate, before = self._learner, self.rate, self._learner.weights.copy()
         plies, squares = learner.plies, learner.squares
         results, _ = learner.play(games)
         self.batches += 1
-        if not np.isfinite(learner.weights).all():
-            raise InputError(f"--learning-rate {self.settings.rate:g}: after {learner.games:,} games the weights are no longer "
-                             "finite; choose a smaller one")
+        if not np.isfinite(learner.weights).all() or (learner.weights == before).all():
+            raise InputError(f"--learning-rate {self.settings.rate:g}: after {learner.games:,} games the weights are so large "
+                             "that nothing is learned any more; choose a smaller one")
         plies, squares = learner.plies - plies, learner.squares - squares
         return {"batch": self.batches, "games": learner.games, "plies": plies / games,
                 "broken_off": float((results == 0).mean()),
@@ -77,9 +77,10 @@ class NetworkLearning:
         """Return what the arrays of a checkpoint have to be."""
         return {"weights": Expected(self._learner.weights.shape, "float32"), "games": Expected((), "i", 0)}
 
-    def fault(self, saved: dict[str, np.ndarray]) -> str | None:
-        """Return what is wrong with a checkpoint: nothing that its arrays show."""
-        return None
+    def fault(self, saved: dict[str, np.ndarray], history: list[dict]) -> str | None:
+        """Return what is wrong with a checkpoint, None if nothing is."""
+        games = history[-1]["games"] if history else 0
+        return None if saved["games"] == games else f"it has {int(saved['games']):,} games, {HISTORY} has {games:,}"
 
     def take(self, saved: dict[str, np.ndarray]) -> None:
         """Continue from a checkpoint."""
