@@ -79,6 +79,7 @@ def run(arguments: argparse.Namespace) -> dict:
         raise InputError("--held-out 0: nothing would be left to measure on; expected a share such as 0.1")
     require_network_writable(output, (arguments.params, *arguments.games, *arguments.terms, arguments.teacher,
                                       arguments.quiescence))
+    _require_positions(arguments.games)
     supervised.chosen_encoding(game_of(parameter_path(arguments.params)), arguments.encoding)
     arrays = arrays_named(arguments.device)
     options = supervised.with_options(LearnOptions(), arguments.seed, arguments.epochs, arguments.learning_rate, arguments.batch)
@@ -93,6 +94,21 @@ def run(arguments: argparse.Namespace) -> dict:
     if not arguments.json:
         game = sample.begun.game
         show_result([*supervised.lines_of(found, output), *(
-            [f"next: tuner match {shlex.quote(str(output))} {shlex.quote(arguments.params)} --nodes 10000"]
+            [f"next: tuner match {shlex.quote(str(output))} {shlex.quote(arguments.params)} "
+             f"{'--nodes 10000' if game.deepest is None else '--games 2000'}"]
             if game is not None and game.searcher is not None else [])])
     return found
+
+
+def _require_positions(sources: list[str]) -> None:
+    """InputError for a dataset among the sources, with the files that it was made from."""
+    from games.streams import InputError
+    from tuner.datasets.format import is_dataset
+    from tuner.datasets.reader import open_dataset
+
+    for source in sources:
+        if source != "-" and is_dataset(source):
+            files = [str(made["file"]) for made in open_dataset(source, check=False).manifest["sources"] if made.get("file")]
+            named = ", ".join(files[:3]) + (", ..." if len(files) > 3 else "")
+            raise InputError(f"{source}: a dataset holds counts of one evaluation, not the positions that a network sees; name "
+                             f"the games that it was made from{': ' + named if files else ''}")

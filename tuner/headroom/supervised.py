@@ -140,7 +140,7 @@ def sentence(found: dict) -> str:
     if gained["low"] is None:
         return f"The held-out games have one opening, so that {start} and the network cannot be compared."
     if gained["low"] > 0:
-        return (f"The network predicts these values better than {start}, by {interval_text(gained)}. That is no Elo: "
+        return (f"The network predicts these values better than {start}, by {interval_text(gained)}. That is not strength: "
                 "it has another speed, too, so play the match.")
     if gained["high"] < 0:
         lost = {"value": -gained["value"], "low": -gained["high"], "high": -gained["low"]}

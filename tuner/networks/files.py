@@ -66,7 +66,7 @@ def require_network_writable(output: Path, reads: Sequence[str | None], run: Pat
     if output.suffix.lower() not in (".yaml", ".yml"):
         raise InputError(f"{output}: expected the name of a YAML file, such as net.yaml; the weights are written beside it")
     require_writable(output, NETWORK, reads, run)
-    reads = [*reads, *(str(weights_path(Path(name))) for name in reads if name)]
+    reads = [*reads, *(str(weights_path(Path(name))) for name in reads if name and name.endswith(".yaml"))]
     require_other(weights_path(output), reads)
     require_writable(weights_path(output), WEIGHTS, reads, run)
 

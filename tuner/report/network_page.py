@@ -68,7 +68,8 @@ def network_tiles(run: NetworkRun) -> list[Tile]:
         unfinished = known(asked) and last["games"] < asked
         tiles.append(Tile("Games played", whole(last["games"]), f"{whole(asked)} requested" if unfinished else ""))
         if known(last.get("cpu_seconds")):
-            tiles.append(Tile("CPU time", f"{number(last['cpu_seconds'] / 60)} min", "of learning, without measuring"))
+            tiles.append(Tile("CPU time", f"{number(last['cpu_seconds'] / 60)} min",
+                              f"{number(last['cpu_seconds'], 0)} seconds of learning, without measuring"))
     tiles.append(Tile("Method", f"TD(λ), λ {short(run.settings.get('trace'))}",
                       "wins only" if run.settings.get("wins") else "points"))
     if measured := measured_lines(run.history):
