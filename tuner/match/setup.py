@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -92,11 +91,15 @@ def _side(settings: Settings, folder: Path | None, i: int) -> Named:
 
 
 def game_of_folder(settings: Settings, folder: Path) -> Game:
-    """Return the game of the match in a folder, which that of one player names if the other is gone."""
-    known = []
+    """Return the game of the match in a folder, which one player names if the other is gone; InputError if both are."""
+    known, problems = [], []
     for i in range(2):
-        with contextlib.suppress(InputError):
+        try:
             known.append(_side(settings, folder, i).game)
+        except InputError as problem:
+            problems.append(problem)
+    if not known:
+        raise problems[0]
     return find(next(filter(None, known), DEFAULT_GAME))
 
 

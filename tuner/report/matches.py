@@ -33,7 +33,7 @@ def line_of(points: int) -> dict[str, Shape]:
             "luck": Exactly(Needed(NUMBER), 2)}
 
 
-POINTS = 400  # rows of `running`, at most
+ROWS = 400  # of `running`, at most
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ def read_match(folder: Path) -> Match:
     running: list[tuple[float, ...]] = []
     reasons: Counter[str] = Counter()
     first = [line for line in lines if line["leg"] == 0]
-    step = max(1, len(first) // POINTS)
+    step = max(1, len(first) // ROWS)
     for i, line in enumerate(first):
         tally.add({key: value for key, value in line.items() if value is not None})
         reasons.update(line.get("reasons") or line["ends"])
