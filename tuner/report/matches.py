@@ -83,7 +83,7 @@ def read_match(folder: Path) -> Match:
         if i % step == 0 or i == len(first) - 1:
             so_far = (math.nan if number is None else number for number in difference_of(tally, game).interval)
             running.append((2 * (i + 1), *so_far, tally.llr if test else math.nan))
-    block, plain = result_of(tally, names, test, game)
+    block, plain = result_of(tally, names, test, game, settings.judge)
     played = plain["games"]
     forfeits = [(f"{names['ab'.index(key[0])]} lost by {key[2:]}", n) for key, n in sorted(tally.forfeits.items())]
     a, b = (folder / copy if (folder / copy).exists() else None for copy in COPIES)
