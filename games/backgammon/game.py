@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from games.backgammon import content, notation
-from games.backgammon.board import PLY_SHIFT, TURN, WORDS, start
+from games.backgammon.board import PLY_SHIFT, STATE, WORDS, start, turn_of
 from games.backgammon.chance import roll, rolls
 from games.backgammon.contest import CONTEST
 from games.backgammon.draw import draw, picture
@@ -28,12 +28,12 @@ def result(line: Line) -> float | None:
 
 def second_to_move(words: np.ndarray) -> bool:
     """Return whether the second player has the move, or the roll."""
-    return bool(words[4] & TURN)
+    return bool(turn_of(words))
 
 
 def plies(positions: np.ndarray) -> np.ndarray:
     """Return the plies played before positions (n, 5)."""
-    return positions[:, 4].astype(np.int64) >> PLY_SHIFT
+    return positions[:, STATE].astype(np.int64) >> PLY_SHIFT
 
 
 GAME = Game(

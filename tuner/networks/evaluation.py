@@ -17,7 +17,7 @@ import numpy as np
 from evalterms.emit import UNIT
 from evalterms.encoding import Encoding, encoding_named
 from games.record import Game, find
-from games.search.searcher import Searcher
+from games.search.searcher import SMALL_ADVANTAGE, Searcher
 from games.streams import InputError
 from tuner.networks.calls import address_of, memory_of, packed_numbers
 from tuner.networks.encode import inputs_of, padded
@@ -25,8 +25,6 @@ from tuner.networks.files import NetworkFile, read_network
 from tuner.networks.learn import logit_factor, logits
 from tuner.networks.model import Layer, Network
 from tuner.networks.score import score, scores
-
-SMALL_ADVANTAGE = 0.2  # in v = tanh(scale * centipawns): the unit of the margins of searches
 
 
 @dataclass(frozen=True)

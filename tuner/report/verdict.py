@@ -155,7 +155,9 @@ def _by_test(match: Match, test: Sprt, side: int | None, names: tuple[str, str],
 def more_games(difference: Difference) -> str:
     """Return how many more games would exclude 0 from the interval, at the same result and variance of pairs."""
     surplus, variance, zero = difference.surplus, difference.variance, f"0 {difference.unit}"
-    if surplus is None or variance is None or surplus == 0:
+    if surplus is None or variance is None:
+        return "Too few pairs of games were played to estimate how many more would decide it."
+    if surplus == 0:
         return "Both players scored the same: the number of games that would decide it is unknown."
     if variance == 0:
         return "All pairs of games had the same result: the number of games that would decide it is unknown."
