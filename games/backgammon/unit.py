@@ -8,7 +8,7 @@ SOURCES = [
     *jit.modules("games", "addresses bits hashset"),
     *jit.modules("games.search", "context expectimax expectimax_searcher harvest memory ordering quiescence rules "
                                  "searcher transposition"),
-    *jit.modules("games.backgammon", "afterstates bearoff board dice native pubeval rules search unit"),
+    *jit.modules("games.backgammon", "afterstates bearoff board dice native perft pubeval rules search unit"),
 ]
 CORE = jit.Unit("backgammon", lambda: SOURCES)
 inner = CORE.inner

@@ -12,6 +12,7 @@ from tuner.report import boards, numbers, positions, run_charts
 from tuner.report.formatting import MISSING, calibration_question, capital, known, number, short, signed, together, whole
 from tuner.report.headroom_data import headroom_data
 from tuner.report.matches import Match
+from tuner.report.played_calibration import played_data
 from tuner.report.run import SELFPLAY, TUNE, LearningRun, Run
 from tuner.report.significance import CHANCE, HELD, NOISE, Significance, significance_of, significance_of_selfplay
 from tuner.report.strength import strength
@@ -208,15 +209,15 @@ def _numbers(run: LearningRun, sure: Significance) -> Section | None:
 
 def _calibration(run: LearningRun) -> Section | None:
     """Predicted scores against the results of games."""
+    if (played := played_data(run)) is not None:
+        return Section("calibration", "Calibration beside strength", "played_calibration", played)
     calibration, result = run.findings.get("calibration") or {}, run.findings.get("result") or {}
-    results = calibration.get("results") or {}
-    charts = run_charts.calibration_charts(results)
+    charts = run_charts.calibration_charts(results := calibration.get("results") or {})
     if not charts and "results" not in calibration:
         return None
     held = (result.get("held_out_results") or {}).get("games") or result.get("held_out_games")
     return Section("calibration", "Calibration", "calibration", {
-        "charts": charts, "held": held, "actual": "actual",
-        "question": calibration_question(run.points),
+        "charts": charts, "held": held, "actual": "actual", "question": calibration_question(run.points),
         "sides": [(name, results[name]) for name in ("before", "after") if results.get(name)] if charts else [],
         "unknown": "Calibration needs the results of the games, which are unknown."})
 
