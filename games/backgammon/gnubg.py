@@ -23,6 +23,7 @@ from games.backgammon.notation import parse_move
 from games.contest import CRASH, ILLEGAL, STALL, Choice, Forfeit
 from games.evaluators import EngineFault
 from games.process import EngineProcess
+from games.protocol.player import ProcessPlayer
 from games.streams import InputError
 
 PLACES = "/usr/games"  # where Debian puts games, which may not be on the PATH
@@ -46,12 +47,12 @@ def gnubg_plies(text: str) -> int:
     return int(text)
 
 
-class GnubgPlayer:
+class GnubgPlayer(ProcessPlayer):
     """GNU Backgammon at so many plies. A Player."""
 
     def __init__(self, plies: int) -> None:
+        super().__init__()
         self._plies = plies
-        self._process: EngineProcess | None = None
         self._socket: socket.socket | None = None
         self._folder: tempfile.TemporaryDirectory[str] | None = None
 
@@ -77,13 +78,6 @@ class GnubgPlayer:
                                      "Backgammon?") from None
                 time.sleep(0.05)
         self._socket.settimeout(PATIENCE)
-
-    def begin(self, seed: str) -> None:
-        if self._socket is None:
-            try:
-                self.start()
-            except InputError as problem:
-                raise Forfeit(CRASH, f"does not restart: {problem}") from None
 
     def choose(self, line: np.ndarray, moves: Sequence[int], left: tuple[float, float] | None) -> Choice:
         words = np.ascontiguousarray(line[-1])
@@ -116,19 +110,14 @@ class GnubgPlayer:
             raise Forfeit(CRASH, str(problem)) from None
         return reply.decode("ascii", "replace").strip()
 
-    def abort(self) -> None:
-        if self._process:
-            self._process.kill()
-
     def close(self) -> None:
-        self._end()
+        self._end()  # it reads no command while it listens to its socket
 
     def _end(self) -> None:
         if self._socket is not None:
             with contextlib.suppress(OSError):
                 self._socket.close()
-        if self._process is not None:
-            self._process.kill()
+        super()._end()
         if self._folder is not None:
             self._folder.cleanup()
-        self._socket = self._process = self._folder = None
+        self._socket = self._folder = None

@@ -7,8 +7,8 @@ such as `24/18 18/13`, without hits and repetitions; by a blank line if there is
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, BinaryIO
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,27 +18,19 @@ from games.backgammon.moves import STEPS, legal_moves
 from games.backgammon.notation import parse_move
 from games.backgammon.rules import points, steps_of
 from games.backgammon.xgid import PREFIX, from_xgid
-from games.contest import CRASH, ILLEGAL, STALL, Choice, Forfeit
+from games.contest import ILLEGAL, Choice, Forfeit
 from games.evaluators import EngineFault
 from games.process import EngineProcess
+from games.protocol.lines import lines_of
+from games.protocol.player import ProcessPlayer
 from games.streams import InputError
 
 if TYPE_CHECKING:
     from games.search.searcher import Searcher
 
-LONGEST_LINE = 1 << 12  # bytes
+__all__ = ["UbgiPlayer", "lines_of", "plain_move", "serve"]
 START_SECONDS, PATIENCE = 120.0, 60.0
 BETWEEN = re.compile(r"[\s/-]+")
-SILENT = re.compile("no `|printed nothing")
-
-
-def lines_of(stream: BinaryIO) -> Iterator[str]:
-    """Yield the lines of a stream of any bytes; overlong lines are cut."""
-    while line := stream.readline(LONGEST_LINE + 1):
-        rest = line
-        while len(rest) > LONGEST_LINE and not rest.endswith(b"\n"):
-            rest = stream.readline(LONGEST_LINE + 1)
-        yield line.decode("utf-8", "replace")
 
 
 def plain_move(move: int) -> str:
@@ -78,12 +70,12 @@ def serve(evaluation: Any, lines: Iterable[str], write: Callable[[str], None], n
     return searches
 
 
-class UbgiPlayer:
+class UbgiPlayer(ProcessPlayer):
     """A UBGI engine in a process of its own. A Player."""
 
     def __init__(self, command: str) -> None:
+        super().__init__()
         self._command = command
-        self._process: EngineProcess | None = None
 
     def start(self) -> None:
         """Start the engine; InputError if that fails."""
@@ -95,26 +87,12 @@ class UbgiPlayer:
             self._end()
             raise InputError(f"{self._command}: {problem}; is it a ubgi engine?") from None
 
-    def begin(self, seed: str) -> None:
-        if self._process is None:
-            try:
-                self.start()
-            except InputError as problem:
-                raise Forfeit(CRASH, f"does not restart: {problem}") from None
-
     def choose(self, line: np.ndarray, moves: Sequence[int], left: tuple[float, float] | None) -> Choice:
         words = np.ascontiguousarray(line[-1])
         legal = legal_moves(words)
         if len(legal) == 1:
             return Choice(legal[0])
-        if self._process is None:
-            raise Forfeit(CRASH, "ended before")
-        self._process.say(fibs_board(words).encode() + b"\n")
-        try:
-            reply = self._process.until(b"", PATIENCE)[0].decode("ascii", "replace").strip()
-        except EngineFault as problem:
-            self._end()
-            raise Forfeit(STALL if SILENT.match(str(problem)) else CRASH, str(problem)) from None
+        reply = self.ask(fibs_board(words) + "\n", b"", PATIENCE)[0].decode("ascii", "replace").strip()
         try:
             places = BETWEEN.split(reply)
             steps = [f"{a}/{b}" for a, b in zip(places[::2], places[1::2], strict=True)]
@@ -122,17 +100,3 @@ class UbgiPlayer:
         except ValueError:
             self._end()
             raise Forfeit(ILLEGAL, reply[:40]) from None
-
-    def abort(self) -> None:
-        if self._process:
-            self._process.kill()
-
-    def close(self) -> None:
-        if self._process:
-            self._process.quit()
-            self._process = None
-
-    def _end(self) -> None:
-        if self._process:
-            self._process.kill()
-            self._process = None

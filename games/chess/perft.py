@@ -42,9 +42,7 @@ from games.chess.position import (
     words_type,
 )
 from games.chess.unit import entry, inner
-
-MAX_DEPTH = 16
-rows_type = types.Array(types.uint32, 2, "C")
+from games.perft import count_sequences, make_perft, rows_type
 
 
 @inner(types.int64(types.uint64))
@@ -130,17 +128,7 @@ def count_moves(p):
     return n
 
 
-@inner(types.int64(position_type, types.int64, types.boolean, rows_type))
-def _perft(p, depth, bulk, moves):
-    if bulk and depth == 1:
-        return count_moves(p)
-    if depth == 0:
-        return 1
-    row = moves[depth]
-    total = 0
-    for i in range(generate(p, False, row)):
-        total += _perft(make(p, np.int64(row[i])), depth - 1, bulk, moves)
-    return total
+_perft = make_perft(inner, position_type, generate, make, count_moves)
 
 
 @entry(types.int64(words_type, types.int64, types.boolean, rows_type))
@@ -150,6 +138,4 @@ def _perft_from(words, depth, bulk, moves):
 
 def perft(words: np.ndarray, depth: int, bulk: bool = True) -> int:
     """Count the sequences of `depth` legal moves; `bulk` counts the last ply without making its moves."""
-    if not 0 <= depth < MAX_DEPTH:
-        raise ValueError(f"depth {depth} is outside 0..{MAX_DEPTH - 1}")
-    return int(_perft_from(words, depth, bulk, np.empty((MAX_DEPTH, MAX_MOVES), np.uint32)))
+    return count_sequences(_perft_from, words, depth, bulk, MAX_MOVES)

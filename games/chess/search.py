@@ -51,6 +51,11 @@ def _null_move_allowed(p):
     return ours & ~(p.pawns | p.kings) != EMPTY
 
 
+@inner(position_type(position_type, types.int64, types.boolean), forceinline=True)
+def _make_knowing(p, move, check):
+    return make(p, move)
+
+
 @inner(position_type(position_type))
 def _make_null(p):
     """Pass the move to the other side. The halfmove clock is reset: no earlier position counts as a repetition."""
@@ -122,8 +127,8 @@ def _not_won(p):
 
 RULES = Rules(
     unit=CORE, position_type=position_type, words=WORDS, max_moves=MAX_MOVES, history_size=2 * SIDE_BLOCK, clock_limit=100,
-    load=load, store=store, generate=generate, make=make, key=_key, in_check=in_check, no_aims=NO_AIMS,
-    aims=aims_of, gives_check=gives_check, clock=halfmove_clock,
+    load=load, store=store, generate=generate, make=make, make_knowing=_make_knowing, key=_key, in_check=in_check,
+    no_aims=NO_AIMS, aims=aims_of, gives_check=gives_check, clock=halfmove_clock,
     mark=_no_mark, repeated=_repetition_draws, may_recur=_may_recur, path_dependent=_path_dependent, won=_not_won,
     drawn=insufficient_material, stalemate=0, null_move_allowed=_null_move_allowed, make_null=_make_null, mvv_lva=mvv_lva,
     see_above_zero=_see_above_zero, see_not_negative=_see_not_negative, greatest_gain=_greatest_gain, target=move_target,

@@ -12,24 +12,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import numba
 import numpy as np
 from numba.core import types
 
-from games.bits import EMPTY
-from games.hashset import mix
-from games.search.context import CACHED, DECIDED, INFINITE, MATE, MAX_DEPTH, MAX_PLY
+from games.bits import EMPTY, ONE
+from games.search.context import CACHED, DECIDED, INFINITE, MATE, MAX_DEPTH, MAX_PLY, SEEN
 from games.search.harvest import make_harvest
 from games.search.memory import prefetch, word_at
-from games.search.ordering import PLACES, bring_forward, greatest, move_of, pad, place_of, score_of, scored
+from games.search.move_order import HISTORY_LIMIT, KILLER, make_order
+from games.search.ordering import move_of, score_of
 from games.search.quiescence import Quiescence
 from games.search.rules import SHORTEST_CYCLE, Rules
 from games.search.transposition import EXACT, LOWER, NONE, UPPER, tt_cutoff, tt_depth, tt_move, tt_probe, tt_store, tt_value
-
-# scores for move ordering; captures add MVV-LVA, other quiet moves have their history score
-HASH_MOVE, GOOD_CAPTURE, KILLER, BAD_CAPTURE = 1 << 28, 1 << 27, 1 << 26, -(1 << 27)
-HISTORY_LIMIT = 1 << 14
-ORDER_SHIFT = np.uint64(40)  # leaves 24 bits of a hash
 
 # Selectivity of the playing mode. Depths are remaining depths; the values were found by self-play.
 REVERSE_FUTILITY_DEPTH = 6  # up to this depth: return the static evaluation if it exceeds beta by a margin per ply
@@ -44,15 +38,16 @@ def make_alphabeta(rules: Rules, quiescence: Quiescence) -> Callable:
     """Build the search of a game: search(c, ply, depth, alpha, beta) -> value of stack[ply] for the side to move."""
     inner, position_type = rules.unit.inner, rules.position_type
     load, store, generate, make, key_of = rules.load, rules.store, rules.generate, rules.make, rules.key
+    make_knowing = rules.make_knowing
     in_check, drawn, stalemate, clock_of, clock_limit = (rules.in_check, rules.drawn, rules.stalemate, rules.clock,
                                                          rules.clock_limit)
-    mvv_lva, see_not_negative, history_index = rules.mvv_lva, rules.see_not_negative, rules.history_index
+    mvv_lva = rules.mvv_lva
     null_move_allowed, make_null = rules.null_move_allowed, rules.make_null
     mark, repeated, may_recur = rules.mark, rules.repeated, rules.may_recur
     path_dependent, won = rules.path_dependent, rules.won
-    assert rules.max_moves <= PLACES
     no_aims, aims_of, gives_check = rules.no_aims, rules.aims, rules.gives_check
     context_type, evaluate, update_pv = quiescence[:3]
+    score_moves, pick_move, update_history, count_unpruned = make_order(rules, context_type, SEE_PRUNING_DEPTH)
     quiesce = quiescence.quiesce_knowing
     harvest = make_harvest(rules, quiescence)
     number = types.int64
@@ -63,82 +58,52 @@ def make_alphabeta(rules: Rules, quiescence: Quiescence) -> Callable:
         now = c.root_index + ply
         key = c.keys[now]
         back = SHORTEST_CYCLE
+        while back <= clock and back <= ply:
+            if c.keys[now - back] == key:
+                return back
+            back += 2
+        if back <= clock:
+            bit = np.int64(key) & (SEEN - 1)
+            if c.seen[bit >> 6] >> np.uint64(bit & 63) & ONE == EMPTY:
+                return 0
         while back <= clock and back <= now:
             if c.keys[now - back] == key:
                 return back
             back += 2
         return 0
 
-    @inner(types.void(context_type, position_type, number, number, number))
-    def score_moves(c, p, ply, n, hash_move):
-        """Score the moves for ordering: hash move, captures by MVV-LVA, killers, quiet moves by history.
-
-        All captures count as good until they are picked.
-        """
-        first, second = c.killers[ply, 0], c.killers[ply, 1]
-        moves, words = c.moves[ply], c.ordered[ply]
-        for i in range(np.uint64(n)):
-            move = np.int64(moves[i])
-            value = mvv_lva(move)
-            score = c.history[history_index(p, move)]
-            score = np.int64(KILLER) if move == second else score
-            score = np.int64(KILLER + 1) if move == first else score
-            score = GOOD_CAPTURE + value if value > 0 else score
-            score = np.int64(HASH_MOVE) if move == hash_move else score
-            words[i] = scored(move, np.int64(i), score)
-        if ply == 0 and c.root_depth == 1 and c.seed != EMPTY:  # random order: the first of equal moves becomes the best
-            for i in range(n):
-                move = np.int64(moves[i])
-                words[i] = scored(move, i, np.int64(mix(c.seed ^ c.keys[c.root_index] ^ np.uint64(move)) >> ORDER_SHIFT))
-        pad(words, n)
-
-    @inner(number(context_type, position_type, number, number, number), forceinline=True)
-    def pick_move(c, p, ply, i, n):
-        """Selection sort, one step: swap the highest-scored of moves i to n - 1 to place i and return it with its score.
-
-        A capture that is picked as a good one has its SEE computed now, and is put back if that is negative.
-        """
-        words = c.ordered[ply]
-        while True:
-            word = greatest(words, i, n)
-            score, move = score_of(word), move_of(word)
-            if GOOD_CAPTURE < score < HASH_MOVE and not see_not_negative(p, move):
-                place = place_of(word)
-                words[place] = scored(move, place, score - GOOD_CAPTURE + BAD_CAPTURE)
-                continue
-            bring_forward(words, word, i)
-            return word
-
-    @inner(types.void(context_type, position_type, number, number, number, number))
-    def update_history(c, p, ply, i, depth, move):
-        """Reward the quiet move that caused a beta cutoff: killers and history; penalize the quiet moves tried before it."""
-        if c.killers[ply, 0] != move:
-            c.killers[ply, 1] = c.killers[ply, 0]
-            c.killers[ply, 0] = move
-        bonus = min(depth * depth * 16, HISTORY_LIMIT // 8)
-        place = history_index(p, move)
-        c.history[place] += bonus - c.history[place] * bonus // HISTORY_LIMIT
-        for k in range(i):
-            other = move_of(c.ordered[ply, k])
-            if mvv_lva(other) == 0:
-                place = history_index(p, other)
-                c.history[place] -= bonus + c.history[place] * bonus // HISTORY_LIMIT
-
-    @inner(number(context_type, position_type, numba.typeof(no_aims), number, number, number, number))
-    def count_unpruned(c, p, aims, ply, i, n, depth):
-        """Count those of moves i to n - 1 that are not pruned after a pruned quiet move: checks, and captures at large depths."""
-        left = 0
-        for k in range(i, n):
-            move = move_of(c.ordered[ply, k])
-            if depth > SEE_PRUNING_DEPTH and mvv_lva(move) > 0 or gives_check(p, aims, move):
-                left += 1
-        return left
-
     @inner(types.boolean(context_type))
     def should_stop(c):
         if c.nodes >= c.node_limit or (c.nodes & 1023 == 0 and word_at(c.stop, 0) != EMPTY):
             c.stopped = c.root_depth > 1  # depth 1 is always completed, so that there is a move
         return c.stopped != 0
+
+    @inner(number(context_type, position_type, number, number, number, types.boolean), forceinline=True)
+    def search_leaf(c, p, ply, alpha, beta, check):
+        """The value that `search` returns for the position p, stored in stack[ply], at depth 0: without loading it again."""
+        c.pv_lengths[ply] = 0
+        if should_stop(c):
+            return 0
+        now, key = c.root_index + ply, key_of(p)
+        c.keys[now] = key
+        if drawn(p):
+            c.nodes += 1
+            return 0
+        back = plies_since(c, ply, clock_of(p))
+        if back > 0:
+            c.nodes += 1
+            c.repeats += 1
+            c.marks[now] = mark(p)
+            return repeated(c.marks[:], now, back) * (MATE - ply)
+        if won(p):
+            c.nodes += 1
+            return MATE - ply
+        if not check:  # most leaves end here
+            value = evaluate(c, key, c.stack[ply])
+            if value >= beta:
+                c.nodes += 1
+                return value
+        return quiesce(c, ply, 0, alpha, beta, check)
 
     @inner(number(context_type, number, number, number, number, types.boolean))
     def search(c, ply, depth, alpha, beta, check):
@@ -210,6 +175,7 @@ def make_alphabeta(rules: Rules, quiescence: Quiescence) -> Callable:
         best, best_move, alpha_before = np.int64(-INFINITE), np.int64(0), alpha
         quiet_count = 0
         aims, checking, left = no_aims, False, n  # left: moves that pruning has not excluded yet
+        leaves = depth <= 1 and (clock_limit == 0 or clock + 1 < clock_limit)
         for i in range(n):
             word = pick_move(c, p, ply, i, n)
             move, score = move_of(word), score_of(word)
@@ -233,14 +199,19 @@ def make_alphabeta(rules: Rules, quiescence: Quiescence) -> Callable:
                     continue
             if left < n:
                 left -= 1
-            after = make(p, move)
-            prefetch(c.tt, (np.int64(key_of(after)) & c.tt_mask) << 1)
+            after = make(p, move) if i == 0 else make_knowing(p, move, checking)
             prefetch(c.eval_cache, (np.int64(key_of(after)) & (CACHED - 1)) << 1)
+            if not leaves:
+                prefetch(c.tt, (np.int64(key_of(after)) & c.tt_mask) << 1)
             if i == 0:
                 checking = in_check(after)
             store(c.stack[ply + 1], after)
             c.path[ply] = move
-            if i == 0:  # principal variation search: only the first move gets the full window at once
+            if leaves and not (playing and checking):
+                value = -search_leaf(c, after, ply + 1, -beta if i == 0 else -alpha - 1, -alpha, checking)
+                if i > 0 and alpha < value < beta and not c.stopped:
+                    value = -search(c, ply + 1, depth - 1, -beta, -alpha, checking)
+            elif i == 0:  # principal variation search: only the first move gets the full window at once
                 value = -search(c, ply + 1, depth - 1, -beta, -alpha, checking)
             else:
                 reduction = np.int64(0)  # late move reduction

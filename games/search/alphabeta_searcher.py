@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from games.search.context import DECIDED, LINE, MATE, MAX_DEPTH, ROWS, UNIT, Context
+from games.search.context import DECIDED, LINE, MATE, MAX_DEPTH, ROWS, SEEN, UNIT, Context
 from games.search.harvest import MORE
 from games.search.iterate import LENGTH, NODES, PV, VALUE
 from games.search.searcher import Found, Limits
@@ -85,6 +85,9 @@ class AlphaBetaSearcher:
         words = np.asarray(line[-LINE:])
         self._context["root_index"] = len(words) - 1
         self._context["keys"][0, :len(words)] = words[:, -1]
+        seen = np.zeros(SEEN, np.uint8)
+        seen[words[:, -1] & np.uint64(SEEN - 1)] = 1
+        self._context["seen"] = np.packbits(seen, bitorder="little").view("<u8")
         if self._marks:
             self._context["marks"][0, :len(words)] = self._marks(words)
         self._context["stack"][0, 0] = words[-1]

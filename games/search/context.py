@@ -13,6 +13,7 @@ QUIESCENCE_LIMIT = 30  # plies of quiescence
 MAX_PLY = 128  # below the root, extensions included
 ROWS = MAX_PLY + QUIESCENCE_LIMIT + 2
 LINE = 1024  # positions of the game up to the root that are kept for repetitions
+SEEN = 1 << 12  # bits of a filter of these positions
 CACHED = 1 << 15  # entries of the evaluation cache
 SUMS = 1 << 11  # entries, of four words, in which an evaluation keeps partial sums
 
@@ -42,6 +43,7 @@ def context_dtype(rules: Rules) -> np.dtype:
         ("root_index", np.int64),  # index of the root in `keys`, behind the positions of the game
         ("repeats", np.int64),  # repetitions met
         ("keys", np.uint64, LINE + ROWS),
+        ("seen", np.uint64, SEEN // 64),  # a bit for each position of the game, by its key: others did not occur in the game
         ("marks", np.uint64, LINE + ROWS),  # what the rules of repetitions need of these positions
         ("path", np.int64, ROWS),  # moves from the root to the current node; 0 is a null move
         ("killers", np.int64, (ROWS, 2)),

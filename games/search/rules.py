@@ -25,6 +25,7 @@ class Rules(NamedTuple):
     store: Any  # words, p
     generate: Any  # p, noisy only?, row of uint32 -> number of moves written
     make: Any  # p, move -> p
+    make_knowing: Any  # p, move, does it give check? -> p: the same
     key: Any  # p -> uint64
     in_check: Any  # p -> bool: must the side to move parry an immediate loss?
     no_aims: Any  # a value of the type that `aims` returns

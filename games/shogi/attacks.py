@@ -152,6 +152,39 @@ def ahead(squares, white):
 
 
 @inner(squares_type(squares_type), forceinline=True)
+def _beside(squares):
+    """Return the neighbours of these squares on their ranks."""
+    return squares >> RANKS | (squares << RANKS) & BOARD
+
+
+@inner(squares_type(squares_type, types.int64), forceinline=True)
+def all_knight_attacks(knights, white):
+    """Return the squares that any of these knights attacks."""
+    return _beside(ahead(ahead(knights, white), white))
+
+
+@inner(squares_type(squares_type, types.int64), forceinline=True)
+def all_silver_attacks(silvers, white):
+    """Return the squares that any of these silvers attacks."""
+    front = ahead(silvers, white)
+    return front | _beside(front | ahead(silvers, 1 - white))
+
+
+@inner(squares_type(squares_type, types.int64), forceinline=True)
+def all_gold_attacks(golds, white):
+    """Return the squares that any of these men that move as gold attacks."""
+    front = ahead(golds, white)
+    return front | ahead(golds, 1 - white) | _beside(golds | front)
+
+
+@inner(squares_type(squares_type), forceinline=True)
+def all_king_attacks(kings):
+    """Return the squares that any of these kings attacks."""
+    column = ahead(kings, 0) | ahead(kings, 1)
+    return column | _beside(kings | column)
+
+
+@inner(squares_type(squares_type), forceinline=True)
 def whole_files(squares):
     """Return all squares of the files of these squares."""
     full = ((squares & NOT_BOTTOM) + NOT_BOTTOM | squares) & BOTTOM  # the last square of each such file

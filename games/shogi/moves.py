@@ -78,9 +78,9 @@ def plain_kind(kind):
     return kind & 7 if kind > PROMOTED else kind
 
 
-@inner(position_type(position_type, types.int64))
-def make(p, move):
-    """Return the position after a legal move."""
+@inner(position_type(position_type, types.int64, types.boolean))
+def make_knowing(p, move, check):
+    """Return the position after a legal move of which is known whether it gives check."""
     white = np.int64(1) if white_to_move(p) else np.int64(0)
     kind, captured, target = move_kind(move), move_captured(move), move_target(move)
     placed = kind + PROMOTED * move_promotes(move)
@@ -115,6 +115,14 @@ def make(p, move):
     bit2 ^= when(changed & 4 != 0, enter)
     bit3 ^= when(changed & 8 != 0, enter)
     state = ((p.state & SIDE) ^ SIDE) | ((p.state >> NUMBER_SHIFT) + ONE & NUMBER_MASK) << NUMBER_SHIFT
-    after = Position(theirs if white else ours, ours if white else theirs, bit0, bit1, bit2, bit3, hands, state, key)
-    check = king_is_attacked(after, 1 - white)
-    return Position(after.black, after.white, bit0, bit1, bit2, bit3, hands, state | (CHECK if check else NOTHING), key)
+    state |= CHECK if check else NOTHING
+    return Position(theirs if white else ours, ours if white else theirs, bit0, bit1, bit2, bit3, hands, state, key)
+
+
+@inner(position_type(position_type, types.int64))
+def make(p, move):
+    """Return the position after a legal move."""
+    after = make_knowing(p, move, False)
+    check = king_is_attacked(after, np.int64(1) if white_to_move(after) else np.int64(0))
+    return Position(after.black, after.white, after.bit0, after.bit1, after.bit2, after.bit3, after.hands,
+                    after.state | (CHECK if check else NOTHING), after.key)

@@ -9,11 +9,12 @@ import numpy as np
 from numba.core import types
 
 from games.shogi.attacks import (
-    GOLD,
     KING,
-    KNIGHT,
-    SILVER,
     ahead,
+    all_gold_attacks,
+    all_king_attacks,
+    all_knight_attacks,
+    all_silver_attacks,
     between,
     bishop_attacks,
     lance_attacks,
@@ -60,19 +61,9 @@ node_type = numba.typeof(Node(_ZERO, _ZERO, *[EMPTY] * 8))
 @inner(squares_type(kinds_type, squares_type, types.int64, squares_type))
 def attacked_by(kinds, men, white, occupied):
     """Return the squares that the men of one side attack if `occupied` blocks the lines."""
-    found = ahead(kinds.pawns & men, white)
-    rest = kinds.knights & men
-    while rest:
-        found |= steps_from(white, KNIGHT, lowest(rest))
-        rest = without_lowest(rest)
-    rest = kinds.silvers & men
-    while rest:
-        found |= steps_from(white, SILVER, lowest(rest))
-        rest = without_lowest(rest)
-    rest = kinds.golds & men
-    while rest:
-        found |= steps_from(white, GOLD, lowest(rest))
-        rest = without_lowest(rest)
+    found = (ahead(kinds.pawns & men, white) | all_knight_attacks(kinds.knights & men, white)
+             | all_silver_attacks(kinds.silvers & men, white) | all_gold_attacks(kinds.golds & men, white)
+             | all_king_attacks((kinds.kings | kinds.horses | kinds.dragons) & men))
     rest = kinds.lances & men
     while rest:
         found |= lance_attacks(white, lowest(rest), occupied)
@@ -84,10 +75,6 @@ def attacked_by(kinds, men, white, occupied):
     rest = kinds.rooks & men
     while rest:
         found |= rook_attacks(lowest(rest), occupied)
-        rest = without_lowest(rest)
-    rest = (kinds.kings | kinds.horses | kinds.dragons) & men
-    while rest:
-        found |= steps_from(white, KING, lowest(rest))
         rest = without_lowest(rest)
     return found
 

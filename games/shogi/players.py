@@ -7,9 +7,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from games.contest import CRASH, ILLEGAL, RESIGNS, STALL, Choice, Control, Forfeit
+from games.contest import ILLEGAL, RESIGNS, Choice, Control, Forfeit
 from games.evaluators import EngineFault
 from games.process import EngineProcess
+from games.protocol.player import ProcessPlayer
 from games.shogi.declaration import declares
 from games.shogi.gamefile import shown
 from games.shogi.movegen import moves_of
@@ -25,7 +26,6 @@ EXTRA_SECONDS = 5.0  # allowed beyond a time limit
 HASH = "USI_Hash"
 SCORE = re.compile(rb"info (?!string ).*?\bscore (cp|mate) ([+-]?\d{1,9})\b")
 DEPTH = re.compile(rb"\bdepth (\d{1,5})\b")
-SILENT = re.compile("no `|printed nothing")
 
 
 def external(protocol: str, command: str, options: dict[str, str], control: Control, megabytes: int | None) -> External:
@@ -37,12 +37,12 @@ def external(protocol: str, command: str, options: dict[str, str], control: Cont
     return player
 
 
-class External:
+class External(ProcessPlayer):
     """An engine in a process of its own. A Player."""
 
     def __init__(self, command: str, options: dict[str, str], control: Control, megabytes: int | None) -> None:
+        super().__init__()
         self._command, self._options, self._control, self._megabytes = command, options, control, megabytes
-        self._process: EngineProcess | None = None
 
     def start(self) -> None:
         """Start the engine and set its options; InputError if that fails."""
@@ -67,29 +67,16 @@ class External:
         self._process = process
 
     def begin(self, seed: str) -> None:
-        if self._process is None:
-            try:
-                self.start()
-            except InputError as problem:
-                raise Forfeit(CRASH, f"does not restart: {problem}") from None
+        super().begin(seed)
         assert self._process is not None, "start() sets it"
         self._process.say(b"usinewgame\n")
 
     def choose(self, line: np.ndarray, moves: Sequence[int], left: tuple[float, float] | None) -> Choice:
-        if self._process is None:
-            raise Forfeit(CRASH, "ended before")
         names = " ".join(move_name(words, move) for words, move in zip(line, moves, strict=False))
         position = f"position sfen {text(line[0])}{' moves ' if names else ''}{names}\n"
-        self._process.say((position + self._go(line[-1], left) + "\n").encode())
         control = self._control
         patience = (left[0] if left else STALL_SECONDS if control.movetime is None else 2 * control.movetime) + EXTRA_SECONDS
-        try:
-            lines = self._process.until(b"bestmove", patience)
-        except EngineFault as problem:
-            self._end()
-            silent = SILENT.match(str(problem))
-            raise Forfeit(STALL if silent else CRASH, f"no move within {patience:g} s" if silent else str(problem)) from None
-        return self._choice(line[-1], lines)
+        return self._choice(line[-1], self.ask(position + self._go(line[-1], left) + "\n", b"bestmove", patience))
 
     def _go(self, words: np.ndarray, left: tuple[float, float] | None) -> str:
         control = self._control
@@ -119,17 +106,3 @@ class External:
                 number, plies = int(found[2]), int(depth[1]) if depth else 0
                 return Choice(move, float(number), None, plies) if found[1] == b"cp" else Choice(move, None, number, plies)
         return Choice(move)
-
-    def abort(self) -> None:
-        if self._process:
-            self._process.kill()
-
-    def close(self) -> None:
-        if self._process:
-            self._process.quit()
-            self._process = None
-
-    def _end(self) -> None:
-        if self._process:
-            self._process.kill()
-            self._process = None

@@ -14,7 +14,7 @@ from games.search.rules import SHORTEST_CYCLE, Rules
 from games.shogi.checks import NO_AIMS, aims_of, gives_check
 from games.shogi.declaration import may_declare
 from games.shogi.movegen import MAX_MOVES, generate
-from games.shogi.moves import is_drop, make, move_captured, move_kind, move_promotes, move_target
+from games.shogi.moves import is_drop, make, make_knowing, move_captured, move_kind, move_promotes, move_target
 from games.shogi.position import (
     CHECK,
     SIDE,
@@ -142,8 +142,8 @@ def _history_index(p, move):
 
 RULES = Rules(
     unit=CORE, position_type=position_type, words=WORDS, max_moves=MAX_MOVES, history_size=2 * KIND_CODES * SQUARES,
-    clock_limit=0, load=load, store=store, generate=generate, make=make, key=_key, in_check=in_check, no_aims=NO_AIMS,
-    aims=aims_of, gives_check=gives_check, clock=_clock, mark=_mark, repeated=_repeated, may_recur=_may_recur,
+    clock_limit=0, load=load, store=store, generate=generate, make=make, make_knowing=make_knowing, key=_key, in_check=in_check,
+    no_aims=NO_AIMS, aims=aims_of, gives_check=gives_check, clock=_clock, mark=_mark, repeated=_repeated, may_recur=_may_recur,
     path_dependent=_path_dependent, won=may_declare, drawn=_never, stalemate=-1, null_move_allowed=_always, make_null=_make_null,
     mvv_lva=mvv_lva, see_above_zero=_see_above_zero, see_not_negative=_see_not_negative, greatest_gain=_greatest_gain,
     target=move_target, history_index=_history_index)

@@ -1,4 +1,4 @@
-"""What `tuner uci` and `tuner usi` share: an engine that plays with the parameters of one game."""
+"""What `tuner uci`, `tuner usi` and `tuner ubgi` share: an engine that plays with the parameters of one game."""
 
 from __future__ import annotations
 
@@ -7,17 +7,19 @@ import argparse
 from tuner.commands.options import add_term_options
 
 
-def add_serving_arguments(parser: argparse.ArgumentParser, default: str, weight: str) -> None:
-    """Add the arguments of `serve`; `weight` is an example of a weight."""
+def add_serving_arguments(parser: argparse.ArgumentParser, default: str, weight: str = "") -> None:
+    """Add the arguments of `serve`; `weight` is an example of a weight, for a protocol in which engines have options."""
     parser.add_argument("params", metavar="PARAMS", nargs="?", default=default,
                         help=f"parameter file, or a bundled one (default: {default})")
-    parser.add_argument("--options", action="store_true",
-                        help=f"offer every weight as an option of the engine, such as {weight}, in whole centipawns")
+    if weight:
+        parser.add_argument("--options", action="store_true",
+                            help=f"offer every weight as an option of the engine, such as {weight}, in whole centipawns")
     add_term_options(parser)
 
 
-def serve(arguments: argparse.Namespace, game: str, protocol: str, **more: int) -> dict:
-    """Speak the protocol of this game on standard input and output, until its end; `more` is passed to its `serve`."""
+def serve(arguments: argparse.Namespace, game: str, protocol: str, settable: bool = False, **more: int) -> dict:
+    """Speak the protocol of this game on standard input and output, until its end; `settable`: weights are options of the
+    engine; `more` is passed to the `serve` of the protocol."""
     import importlib
     import sys
 
@@ -44,7 +46,7 @@ def serve(arguments: argparse.Namespace, game: str, protocol: str, **more: int) 
         sys.stdout.flush()
 
     server = importlib.import_module(f"games.{game}.{protocol}")  # loads heavy modules only when they are needed
-    evaluation = ServedEvaluation(read, load, arguments.options)
+    evaluation = ServedEvaluation(read, load, settable)
     searches = server.serve(evaluation, server.lines_of(sys.stdin.buffer), write, f"evaltune {__version__}", arguments.params,
                             **more)
     return {"searches": searches}

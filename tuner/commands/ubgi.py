@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from tuner.commands.options import add_term_options
-from tuner.commands.serving import serve
+from tuner.commands.serving import add_serving_arguments, serve
 
 USAGE = "[PARAMS] [--depth N] [--terms FILE]"
 EXAMPLE = """examples:
@@ -15,11 +14,8 @@ EXAMPLE = """examples:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("params", metavar="PARAMS", nargs="?", default="backgammon/classic",
-                        help="parameter file, or a bundled one (default: backgammon/classic)")
+    add_serving_arguments(parser, "backgammon/classic")
     parser.add_argument("--depth", type=int, choices=(1, 2, 3), default=1, help="plies of each search (default: 1)")
-    add_term_options(parser)
-    parser.set_defaults(options=False)  # the protocol has none
 
 
 def run(arguments: argparse.Namespace) -> dict:

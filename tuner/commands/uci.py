@@ -16,8 +16,8 @@ EXAMPLE = """examples:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    add_serving_arguments(parser, "classic", "material.knight.mg")
+    add_serving_arguments(parser, "classic", weight="material.knight.mg")
 
 
 def run(arguments: argparse.Namespace) -> dict:
-    return serve(arguments, "chess", "uci")
+    return serve(arguments, "chess", "uci", settable=arguments.options)

@@ -15,8 +15,8 @@ EXAMPLE = """examples:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    add_serving_arguments(parser, "shogi/classic", "material.knight")
+    add_serving_arguments(parser, "shogi/classic", weight="material.knight")
 
 
 def run(arguments: argparse.Namespace) -> dict:
-    return serve(arguments, "shogi", "usi")
+    return serve(arguments, "shogi", "usi", settable=arguments.options)

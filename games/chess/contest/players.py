@@ -26,6 +26,7 @@ from games.chess.contest.guarded import opened
 from games.chess.coordinates import move_name, move_named
 from games.chess.fen import fen
 from games.contest import CRASH, ILLEGAL, RESIGNS, STALL, Choice, Control, Forfeit
+from games.protocol.player import RestartedPlayer
 from games.streams import InputError
 
 START_SECONDS = 10.0  # limit of the start of an engine
@@ -61,7 +62,7 @@ def external(protocol: str, command: str, options: dict[str, str], control: Cont
     return player
 
 
-class External:
+class External(RestartedPlayer):
     """An external engine. A Player."""
 
     def __init__(self, protocol: str, command: str, options: dict[str, str], control: Control, megabytes: int | None) -> None:
@@ -101,12 +102,12 @@ class External:
             text = f"{fault or 'exited at once'}; is it a {self._protocol} engine?" if ended else str(problem)
             raise InputError(f"{self._command}: {text}") from None
 
+    @property
+    def running(self) -> bool:
+        return self._engine is not None
+
     def begin(self, seed: str) -> None:
-        if self._engine is None:
-            try:
-                self.start()
-            except InputError as problem:
-                raise Forfeit(CRASH, f"does not restart: {problem}") from None
+        super().begin(seed)
         self._board, self._game = None, object()
 
     def choose(self, line: np.ndarray, moves: Sequence[int], left: tuple[float, float] | None) -> Choice:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from games.protocol.lines import arguments_of_go
 
 if TYPE_CHECKING:  # it takes part of a second, in which a program waits for the first answer
     from games.search.searcher import Limits
 
-NUMBER = re.compile(r"[+-]?[0-9]{1,15}", re.ASCII)
 # with the smallest valid value; a clock that has run out is negative
 NUMBERS = {"depth": 1, "nodes": 1, "movetime": 0, "btime": None, "wtime": None, "byoyomi": 0, "binc": 0, "winc": 0}
 FLAGS = ("infinite", "ponder")
@@ -66,35 +66,7 @@ def _with_byoyomi(limits: Limits, byoyomi: float) -> Limits:
 
 def parse_go(words: Sequence[str]) -> tuple[Go, list[str]]:
     """Parse the words after `go`; returns the valid arguments and a message for each invalid one."""
-    found: dict[str, Any] = {}
-    faults: list[str] = []
-    i = 0
-    while i < len(words):
-        word = words[i]
-        i += 1
-        if word in FLAGS:
-            found[word] = True
-        elif word == MATE:
-            found[word] = True
-            i += i < len(words)  # its time
-        elif word in NUMBERS:
-            value = words[i] if i < len(words) and words[i] not in (*NUMBERS, *FLAGS, MATE) else ""
-            i += bool(value)
-            try:
-                found[word] = number(word, value, NUMBERS[word])
-            except ValueError as problem:
-                faults.append(f"{problem}; ignored")
-        else:
-            faults.append(f"go: unknown argument {word[:40]!a}; expected {', '.join([*NUMBERS, *FLAGS])} or {MATE}")
+    if MATE in words:
+        return Go(mate=True), []
+    found, faults = arguments_of_go(words, NUMBERS, FLAGS, MATE)
     return Go(**found), faults
-
-
-def number(name: str, text: str, least: int | None, most: int | None = None) -> int:
-    """Parse a whole number within bounds; ValueError names what was found instead."""
-    if not NUMBER.fullmatch(text):
-        raise ValueError(f"{name} {text[:40]!a} is not a whole number" if text else f"{name} has no number")
-    value = int(text)
-    if (least is not None and value < least) or (most is not None and value > most):
-        bounds = f"{least} or more" if most is None else f"from {least} to {most}"
-        raise ValueError(f"{name} {value} is not {bounds}")
-    return value

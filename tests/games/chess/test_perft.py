@@ -8,7 +8,8 @@ import chess
 import pytest
 
 from games.chess.fen import position
-from games.chess.perft import MAX_DEPTH, perft
+from games.chess.perft import perft
+from games.perft import MAX_DEPTH
 from tests.games.support import DATA
 
 POSITIONS = [line.split(" ;") for line in (DATA / "perft.epd").read_text().splitlines()]

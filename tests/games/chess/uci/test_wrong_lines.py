@@ -9,7 +9,8 @@ import chess
 
 from games.chess.uci import lines_of
 from games.chess.uci.go import KNOWN
-from games.chess.uci.server import COMMANDS, LONGEST_LINE
+from games.chess.uci.server import COMMANDS
+from games.protocol.lines import LONGEST_LINE
 from tests.games.chess.uci.support import ONLY_MOVE, board_of
 
 WRONG = [

@@ -1,0 +1,287 @@
+"""The command loop of UCI and protocols like it: reads commands, answers at once, and searches in another thread.
+
+Heavy modules are imported when first needed, so that the first command is answered immediately. An invalid line is answered by
+one `info string` and otherwise ignored; but every `go`, valid or not, is answered by one `bestmove`, because the GUI waits for
+it.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from games.protocol.lines import LONGEST_LINE, number, shown, truth
+
+if TYPE_CHECKING:
+    from games.protocol.evaluation import Evaluation
+    from games.protocol.line import Line
+    from games.protocol.thinking import Task, Thinking
+    from games.search.searcher import Searcher
+
+LARGEST_HASH = 1 << 16  # megabytes
+LARGEST_OVERHEAD = 5000  # milliseconds
+LONGEST_ANSWER = 300  # characters
+TOO_LONG = f"a line of more than {LONGEST_LINE} characters"
+
+
+@dataclass
+class Options:
+    """Values set by `setoption`; pondering concerns the GUI alone."""
+
+    hash: int = 16  # megabytes
+    overhead: int = 15  # milliseconds lost per move between the clock and the search
+    variant: bool = False  # of the rules, such as Chess960
+
+
+class Command(NamedTuple):
+    """A command: what it does with its arguments (False: end), whether it needs a search, whether it waits for the end of a
+    search, and whether it stands alone, without arguments."""
+
+    run: Callable[[Server, list[str]], bool | None]
+    searcher: bool = False
+    between: bool = False
+    alone: bool = False
+
+
+class Option(NamedTuple):
+    """An option: its kind as protocols declare it, and how it is set from its name and text; ValueError for a wrong text."""
+
+    kind: str
+    set: Callable[[Server, str, str], None]
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """What is different in each protocol."""
+
+    name: str  # the first command; `ok` behind it is the answer
+    commands: Mapping[str, Command]
+    options: Mapping[str, Option]  # besides the file of the evaluation
+    side: str  # whose view a static evaluation is
+    new_line: Callable[[], Line]
+    place: Callable[[Sequence[str]], tuple[str, list[str]]]  # the arguments of `position` as start and moves; ValueError
+    warm_up: Callable[[Line], Task]  # a short search, in which compiled functions load
+    # a task from the arguments of `go` (None: they are too many), and what is wrong with them
+    task: Callable[[Sequence[str] | None, Line, Options], tuple[Task, list[str]]]
+
+
+def serve(dialect: Dialect, evaluation: Evaluation, lines: Iterable[str], write: Callable[[str], None], name: str,
+          default: str) -> int:
+    """Speak a protocol until `quit` or the end of the lines; returns the number of searches.
+
+    `default` is the name of the default evaluation, whose ValueError is passed on. `write` is called with whole lines, by one
+    thread at a time.
+    """
+    server = Server(dialect, evaluation, write, name, default)
+    try:
+        for line in lines:
+            if not server.obey(line):
+                break
+    finally:
+        server.end()
+    return server.searches
+
+
+class Server:
+    """The state of the engine: options, game and running search."""
+
+    def __init__(self, dialect: Dialect, evaluation: Evaluation, write: Callable[[str], None], name: str, default: str) -> None:
+        self._dialect, self._evaluation, self._name, self._default = dialect, evaluation, name, default
+        self._setters = {option.lower(): (option, given.set) for option, given in (*dialect.options.items(), EVALUATION)}
+        self._changed = False  # weights that the searcher does not use yet
+        self._plain_write, self._lock = write, threading.Lock()
+        self.options = Options()
+        self._searcher: Searcher | None = None
+        self._line: Line | None = None
+        self._thinking: Thinking | None = None
+        self.searches = 0
+
+    def obey(self, text: str) -> bool:
+        """Execute a line; returns False for `quit`."""
+        self._received = time.monotonic()
+        name, *words = text.split() or [""]
+        command = self._dialect.commands.get(name)
+        if command and command.searcher and not (words and command.alone):
+            self._load()
+        try:
+            if len(text.rstrip("\r\n")) > LONGEST_LINE:
+                if command is GO:
+                    self._begin_search(None)
+                    return True
+                raise ValueError(TOO_LONG)
+            if command is None:
+                if name:
+                    raise ValueError(f"unknown command {shown(text.strip())}; expected {', '.join(self._dialect.commands)}")
+                return True
+            if words and command.alone:
+                raise ValueError(f"{name} takes no arguments, found {shown(' '.join(words))}")
+            if command.between:
+                self._finish_search(name)
+            return command.run(self, words) is not False
+        except ValueError as problem:
+            self._tell(str(problem))
+        return True
+
+    def end(self) -> None:
+        """Stop a running search, which still writes its `bestmove`."""
+        if self._thinking:
+            self._thinking.stop()
+            self._thinking.wait()
+
+    def _write(self, text: str) -> None:
+        with self._lock:
+            self._plain_write(text)
+
+    def _tell(self, text: str) -> None:
+        """Write a message as `info string`: one line of ASCII, of limited length."""
+        text = "".join(c if " " <= c <= "~" else ascii(c)[1:-1] for c in text[:LONGEST_ANSWER])
+        self._write(f"info string {text[:LONGEST_ANSWER]}")
+
+    def _load(self) -> None:
+        """Load the default evaluation if it is needed and none is loaded; takes most of a second."""
+        if self._searcher is None:
+            self._use(None)
+
+    def _use(self, name: str | None) -> None:
+        from games.protocol.thinking import Thinking
+
+        searcher = self._evaluation.searcher(name)
+        self._changed = False
+        Thinking(searcher, self._dialect.warm_up(self._dialect.new_line()), time.monotonic(), lambda _: None).wait()
+        try:
+            self._size(searcher, self.options.hash)
+        except MemoryError:
+            option = next(option for option, given in self._dialect.options.items() if given is HASH)
+            self._write(f"info string not enough memory for {option} {self.options.hash}; using {Options.hash}")
+            self.options.hash = Options.hash
+            self._size(searcher, self.options.hash)
+        self._searcher = searcher
+        self._line = self._line or self._dialect.new_line()
+
+    @staticmethod
+    def _size(searcher: Searcher, megabytes: int) -> None:
+        """Set the size of the transposition table and touch its memory now, not during a search."""
+        searcher.resize(megabytes)
+        searcher.clear()
+
+    def _finish_search(self, command: str) -> None:
+        """Wait for a search that is about to end; ValueError if it is still running."""
+        if self._thinking is None:
+            return
+        if not (self._thinking.over or self._thinking.stopped):
+            raise ValueError(f"{command} while searching; send stop first")
+        self._thinking.wait()
+        self._thinking = None
+
+    def _introduce(self, words: list[str]) -> None:
+        for line in (f"id name {self._name}", "id author the authors of evaltune",
+                     *(f"option name {name} type {option.kind}" for name, option in self._dialect.options.items()),
+                     f"option name {EVALUATION[0]} type {EVALUATION[1].kind} default {self._default}"):
+            self._write(line)
+        for name, (value, low, high) in self._evaluation.spins().items():
+            self._write(f"option name {name} type spin default {value} min {low} max {high}")
+        self._write(f"{self._dialect.name}ok")
+
+    def _ready(self, words: list[str]) -> None:
+        self._write("readyok")
+
+    def _new_game(self, words: list[str]) -> None:
+        assert self._searcher is not None, "Command.searcher"
+        self._searcher.clear()
+
+    def _set_option(self, words: list[str]) -> None:
+        if words[:1] != ["name"] or len(words) < 2:
+            raise ValueError("setoption without a name; expected setoption name NAME [value VALUE]")
+        end = words.index("value") if "value" in words else len(words)
+        name, value = " ".join(words[1:end]), " ".join(words[end + 1:])
+        option, setter = self._setters.get(name.lower(), ("", None))
+        if setter is not None:
+            setter(self, option, value)
+            return
+        spins = self._evaluation.spins()
+        if name not in spins:
+            more = f" or one of {len(spins)} weights, such as {next(iter(spins))}" if spins else ""
+            names = ", ".join([*self._dialect.options, EVALUATION[0]])
+            raise ValueError(f"unknown option {shown(name)}; expected {names}{more}")
+        weight = number(name, value, *spins[name][1:])
+        self._load()  # reading the evaluation later would undo the change
+        self._evaluation.set(name, weight)
+        self._changed = True
+
+    def _set_hash(self, name: str, value: str) -> None:
+        megabytes = number(name, value, 1, LARGEST_HASH)
+        if self._searcher:
+            try:
+                self._size(self._searcher, megabytes)
+            except MemoryError:
+                raise ValueError(f"not enough memory for {name} {megabytes}") from None
+        self.options.hash = megabytes
+
+    def _set_overhead(self, name: str, value: str) -> None:
+        self.options.overhead = number(name, value, 0, LARGEST_OVERHEAD)
+
+    def _set_variant(self, name: str, value: str) -> None:
+        self.options.variant = truth(name, value)
+
+    def _set_ponder(self, name: str, value: str) -> None:
+        truth(name, value)
+
+    def _set_evaluation(self, name: str, value: str) -> None:
+        self._use(None if value in ("", "<empty>", self._default) else value)
+
+    def _clear_hash(self, name: str, value: str) -> None:
+        if value:
+            raise ValueError(f"{name} takes no value, found {shown(value)}")
+        if self._searcher:
+            self._searcher.clear()
+
+    def _position(self, words: list[str]) -> None:
+        assert self._line is not None, "Command.searcher"
+        self._line.set(*self._dialect.place(words))
+
+    def _begin_search(self, words: Sequence[str] | None) -> None:
+        from games.protocol.thinking import Thinking
+
+        if self._thinking and not (self._thinking.over or self._thinking.stopped):
+            self._tell("go while searching; the search before it is stopped")
+        self.end()
+        assert self._searcher is not None and self._line is not None, "Command.searcher"
+        if self._changed:
+            self._evaluation.bind(self._searcher)
+            self._searcher.clear()
+            self._changed = False
+        task, faults = self._dialect.task(words, self._line, self.options)
+        if faults:
+            self._tell("; ".join(faults))
+        self._thinking = Thinking(self._searcher, task, self._received, self._write)
+        self.searches += 1
+
+    def _evaluate(self, words: list[str]) -> None:
+        assert self._line is not None, "Command.searcher"
+        self._write(f"static evaluation {self._evaluation.value(self._line.positions[-1])!r} cp ({self._dialect.side} side)")
+
+    def _stop(self, words: list[str]) -> None:
+        if self._thinking:
+            self._thinking.stop()
+
+    def _ponderhit(self, words: list[str]) -> None:
+        if self._thinking is None:
+            raise ValueError("ponderhit without go ponder")
+        self._thinking.ponderhit()
+
+
+INTRODUCE, READY = Command(Server._introduce, alone=True), Command(Server._ready, searcher=True, alone=True)
+SET_OPTION, NEW_GAME = Command(Server._set_option, between=True), Command(Server._new_game, True, True, True)
+POSITION, GO = Command(Server._position, searcher=True), Command(Server._begin_search, searcher=True)
+EVALUATE, STOP = Command(Server._evaluate, searcher=True, alone=True), Command(Server._stop, alone=True)
+PONDERHIT, QUIT = Command(Server._ponderhit, alone=True), Command(lambda server, words: False, alone=True)
+IGNORED = Command(lambda server, words: None)  # there is no further output to switch on
+
+HASH = Option(f"spin default {Options.hash} min 1 max {LARGEST_HASH}", Server._set_hash)
+CLEAR_HASH, PONDER = Option("button", Server._clear_hash), Option("check default false", Server._set_ponder)
+OVERHEAD = Option(f"spin default {Options.overhead} min 0 max {LARGEST_OVERHEAD}", Server._set_overhead)
+VARIANT = Option("check default false", Server._set_variant)
+EVALUATION = "EvalFile", Option("string", Server._set_evaluation)

@@ -1,0 +1,155 @@
+"""One `go`: a search in its own thread, with `info` lines during the search and one answer at the end."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from games.search.searcher import Found, Limits, Searcher
+
+LONGEST = 1_000_000.0  # seconds; longer timers overflow
+Report = Callable[[Found], None]
+
+
+def search_all(searcher: Searcher, line: Sequence[np.ndarray], limits: Limits, report: Report,
+                      halted: Callable[[], bool]) -> Found:
+    """Search all moves of the last position."""
+    return searcher.search(line, limits, report=report)
+
+
+def legal_names(words: np.ndarray, pv: Sequence[int], legal_moves: Callable[[np.ndarray], Sequence[int]],
+                name: Callable[[np.ndarray, int], str], play: Callable[[np.ndarray, int], np.ndarray]) -> list[str]:
+    """Return the names of the moves of a PV, up to the first illegal one."""
+    names = []
+    for move in pv:
+        if move not in legal_moves(words):
+            break
+        names.append(name(words, move))
+        words = play(words, move)
+    return names
+
+
+@dataclass(frozen=True, kw_only=True)
+class Task:
+    """What a `go` asks for, in the words of its protocol."""
+
+    line: Sequence[np.ndarray]  # the positions of the game
+    limits: Limits  # of the search, its time from the `go`
+    ponder: bool = False
+    infinite: bool = False
+    score: Callable[[Found], str]  # `cp 31`
+    names: Callable[[tuple[int, ...]], list[str]]  # of the moves of a PV, up to the first illegal one
+    first: str = ""  # the move to answer if the search was stopped before its first result
+    answer: str | None = None  # what to answer without a search
+    info: str = ""  # what to write before that answer
+    enough: Callable[[Found], bool] = lambda found: False  # whether a result ends the search
+    search: Callable[[Searcher, Sequence[np.ndarray], Limits, Report, Callable[[], bool]], Found] = search_all
+
+
+class Thinking:
+    """A search that starts on construction and writes exactly one answer, whatever happens.
+
+    `started`: the time of the `go`, by `time.monotonic`.
+    """
+
+    def __init__(self, searcher: Searcher, task: Task, started: float, write: Callable[[str], None]) -> None:
+        self._searcher, self._task, self._write, self._started = searcher, task, write, started
+        self._pondering, self._until_stop = task.ponder, task.infinite
+        self._halted = self._satisfied = False
+        self._released = threading.Event()  # the answer may be written
+        self._timer: threading.Timer | None = None
+        self._reported = (0, 0)  # depth and nodes of the last info line
+        self.over = False  # the answer is written, or being written
+        if not task.ponder:
+            self._begin_clock(started)
+            if not task.infinite:
+                self._released.set()
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End the search and write its answer."""
+        self._released.set()
+        self._halt()
+
+    @property
+    def stopped(self) -> bool:
+        """Whether the search was stopped, so that it ends soon."""
+        return self._halted and self._released.is_set()
+
+    def ponderhit(self) -> None:
+        """The opponent played the expected move: start our clock. ValueError unless pondering."""
+        if not self._pondering:
+            raise ValueError("ponderhit without go ponder")
+        self._pondering = False
+        self._begin_clock(time.monotonic())
+        if not self._until_stop:
+            self._released.set()
+        if self._satisfied:
+            self._halt()
+
+    def wait(self) -> None:
+        """Wait until the answer is written."""
+        self._thread.join()
+
+    def _halt(self) -> None:
+        self._halted = True  # set first: a search that has not begun yet misses the stop
+        if not self.over:  # the searcher may already run for another `go`
+            self._searcher.stop()
+
+    def _begin_clock(self, started: float) -> None:
+        if self._task.limits.seconds is not None:
+            left = started + self._task.limits.seconds - time.monotonic()
+            self._timer = threading.Timer(max(0.0, min(left, LONGEST)), self._halt)
+            self._timer.daemon = True
+            self._timer.start()
+
+    def _run(self) -> None:
+        task = self._task
+        with contextlib.suppress(BrokenPipeError):  # the GUI has closed the pipe; the end of the input follows
+            answer = f"bestmove {task.first}"
+            try:
+                if task.answer is not None:
+                    answer = task.answer
+                    if task.info:
+                        self._write(task.info)
+                elif names := self._search():
+                    answer = "bestmove " + " ponder ".join(names[:2])
+                self._released.wait()
+            finally:
+                if self._timer:
+                    self._timer.cancel()
+                self.over = True
+                self._write(answer)
+
+    def _search(self) -> list[str]:
+        """Search; returns the names of the moves of the PV."""
+        task = self._task
+        limits = Limits(depth=task.limits.depth, nodes=task.limits.nodes)
+        return self._write_info(task.search(self._searcher, task.line, limits, self._report, lambda: self._halted))
+
+    def _report(self, found: Found) -> None:
+        """Report a completed depth, and stop at the soft limit or at a result that is enough."""
+        self._write_info(found)
+        soft = self._task.limits.soft_seconds
+        if soft is not None and time.monotonic() - self._started >= soft or self._task.enough(found):
+            self._satisfied = True
+        if self._satisfied and not self._pondering:
+            self._halt()
+        if self._halted:
+            self._searcher.stop()
+
+    def _write_info(self, found: Found) -> list[str]:
+        names = self._task.names(found.pv)
+        if found.depth and self._reported != (found.depth, found.nodes):
+            self._reported = found.depth, found.nodes
+            seconds = max(found.seconds, 1e-6)
+            self._write(f"info depth {found.depth} score {self._task.score(found)} nodes {found.nodes} "
+                        f"nps {round(found.nodes / seconds)} hashfull {round(1000 * self._searcher.hashfull)} "
+                        f"time {round(1000 * found.seconds)} pv {' '.join(names)}")
+        return names
