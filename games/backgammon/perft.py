@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numba.core import types
 
+from games.addresses import address_of
 from games.backgammon.afterstates import MOST, STRIDE, afterstates_of
-from games.backgammon.board import TURN, WORDS, address_of, words_type
+from games.backgammon.board import TURN, WORDS, words_type
 from games.backgammon.unit import entry
 
 ROLLS = 6

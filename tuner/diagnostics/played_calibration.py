@@ -16,8 +16,8 @@ import numpy as np
 from tuner.engine.loading import load_engine
 from tuner.io.progress import Display
 from tuner.io.run_folder import read_config
-from tuner.selfplay.folder import PARAMS
 from tuner.selfplay.play import Episode, play_episode
+from tuner.selfplay.run import PARAMS
 from tuner.selfplay.settings import SECTION, Settings
 from tuner.selfplay.setup import openings_of, plan_of
 from tuner.selfplay.workers import MEGABYTES
