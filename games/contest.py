@@ -130,6 +130,7 @@ class Contest:
     protocols: tuple[str, ...] = ()
     # an external engine as a source of evaluations: command, options, pattern of its static evaluations; InputError
     evaluator: Callable[[str, Mapping[str, object], EvaluationPattern | None], Evaluator] | None = None
+    evaluating: str = "uci"  # the protocol of these engines
     patterns: Mapping[str, EvaluationPattern] = field(default_factory=dict)  # of engines' static evaluations, by name
     players: Mapping[str, Callable[[], Player]] = field(default_factory=dict)  # that need no evaluation and no engine, by name
     lost_in_practice: float = 600.0  # centipawns by which the score of a lost game is behind

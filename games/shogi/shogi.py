@@ -7,6 +7,7 @@ import numpy as np
 from games.contest import Contest
 from games.record import Game, Wording
 from games.shogi import content, notation, sfen
+from games.shogi.client import PATTERNS, evaluator
 from games.shogi.endings import result
 from games.shogi.gametext import game_text, reason
 from games.shogi.movegen import moves_of, play
@@ -56,5 +57,5 @@ GAME = Game(
     of_games=lambda name: content.by_name(str(name)) not in content.PACKED,
     searcher=searcher, picture=picture,
     contest=Contest(reason=reason, text=game_text, openings=openings, external=external, protocols=("usi",),
-                    lost_in_practice=3000.0, level_is_drawn=False),
+                    evaluator=evaluator, evaluating="usi", patterns=PATTERNS, lost_in_practice=3000.0, level_is_drawn=False),
     scale=0.0005, wording=Wording(sides=("Black", "White")))

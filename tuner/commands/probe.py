@@ -1,4 +1,4 @@
-"""Measure what the options of a UCI engine do: rows of positions to tune from, without touching the engine's source.
+"""Measure what the options of a UCI or USI engine do: rows of positions to tune from, without touching the engine's source.
 
 Each option is moved up and down over all positions; the change of the evaluation, per unit of the option, is its count in a
 position. Options that act linearly become parameters; of the others a table shows how far from linear they are.
@@ -23,7 +23,7 @@ MOST_SHOWN = 40  # options in the table; of more, only those that are not linear
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("engine", metavar="ENGINE", help='"uci:COMMAND"')
+    parser.add_argument("engine", metavar="ENGINE", help='"uci:COMMAND", or "usi:COMMAND" for shogi')
     parser.add_argument("sources", metavar="GAMES", nargs="+", help="files of games or of positions")
     parser.add_argument("--options", metavar="GLOB", nargs="+", required=True,
                         help="names of the options to move, or globs, capitals or not; only whole numbers can be moved")
@@ -41,11 +41,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     only.add_argument("--nodes", type=at_least_one, metavar="N", help="the same with searches of N nodes")
     only.add_argument("--eval-pattern", metavar="REGEX",
                       help="pattern of the line that `eval` prints, with one group around the number; or the name of a built-in "
-                           "pattern: stockfish, stockfish-classical, tuner (default: the one that fits)")
+                           "pattern: stockfish, stockfish-classical, tuner; in shogi fairy-stockfish, tuner (default: "
+                           "the one that fits)")
     group.add_argument("--eval-unit", type=positive, metavar="CP",
                        help="centipawns for each 1 that --eval-pattern finds (default: 1; for pawns 100)")
     group.add_argument("--eval-side", choices=("white", "mover"), default="white",
-                       help="whose view that number is (default: white)")
+                       help="whose view that number is: of the player who moves first, White in chess and Black in "
+                            "shogi, or of the mover (default: white, the first player)")
     group = parser.add_argument_group("steps")
     group.add_argument("--delta", type=at_least_one, metavar="N",
                        help="how far each option is moved (default: a quarter of its value, at least 8)")
@@ -68,9 +70,9 @@ def run(arguments: argparse.Namespace) -> dict:
     from tuner.commands.display import TerminalDisplay
     from tuner.engine.loading import make_engine, quiescence_of
     from tuner.ingest.build import batches, prepared
+    from tuner.ingest.external import game_evaluated_by
     from tuner.io.files import LEARNED, QUIESCENCE, ROWS, require_writable
     from tuner.io.pairs import named_values
-    from tuner.parameters.parameters import DEFAULT_GAME
     from tuner.probe.run import ProbeOptions, probe
     from tuner.tuning.result import report_line
 
@@ -82,7 +84,7 @@ def run(arguments: argparse.Namespace) -> dict:
         raise InputError(f"{rows}: expected a name that ends in .npz")
     parameters = rows.with_suffix(".yaml")
     require_writable(parameters, LEARNED, reads)
-    engine = make_engine(DEFAULT_GAME)
+    engine = make_engine(game_evaluated_by(arguments.engine))
     limits = None
     if arguments.depth or arguments.nodes:
         limits = SearchLimits(arguments.depth, arguments.nodes)

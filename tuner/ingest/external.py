@@ -6,36 +6,48 @@ import contextlib
 from collections.abc import Iterator, Mapping
 
 from games.evaluators import EvaluationPattern, Evaluator
-from games.record import Game
+from games.record import Game, available, find
 from games.streams import InputError
+from tuner.parameters.parameters import DEFAULT_GAME
 
 BOOK = "OwnBook"  # moves of a book have no scores
 MEGABYTES = 4  # of the tables of an engine whose searches are short: clearing larger ones takes longer than searching
 
 
-def command_of(text: str) -> str:
-    """Return the command of `uci:COMMAND`; InputError for other texts."""
+TABLES = "Hash", "USI_Hash"  # options that set their size
+
+
+def command_of(text: str, expected: str = "uci") -> str:
+    """Return the command of `PROTOCOL:COMMAND`; InputError for other texts and protocols."""
     protocol, separator, command = text.partition(":")
-    if protocol != "uci" or not separator or not command.strip():
-        raise InputError(f'{text}: not an engine that evaluates positions, expected "uci:COMMAND"')
+    if protocol != expected or not separator or not command.strip():
+        raise InputError(f'{text}: not an engine that evaluates positions, expected "{expected}:COMMAND"')
     return command
 
 
-def evaluator_of(game: Game, text: str, values: Mapping[str, object], pattern: EvaluationPattern | None = None) -> Evaluator:
-    """Start the engine `uci:COMMAND` with options; InputError if that fails.
+def game_evaluated_by(text: str) -> str:
+    """Return the name of the game whose positions the engine `PROTOCOL:COMMAND` evaluates; the default game for other texts."""
+    protocol = text.partition(":")[0]
+    return next((name for name in available() if (matches := find(name).matches).evaluator and matches.evaluating == protocol),
+                DEFAULT_GAME)
 
-    Unless given, `Hash` is small and `OwnBook` false, if the engine has these options.
+
+def evaluator_of(game: Game, text: str, values: Mapping[str, object], pattern: EvaluationPattern | None = None) -> Evaluator:
+    """Start the engine `uci:COMMAND`, or that of the game's protocol, with options; InputError if that fails.
+
+    Unless given, its tables are small and `OwnBook` false, if the engine has these options.
     """
     make = game.matches.evaluator
     if make is None:
-        raise InputError(f"{text}: {game.name} has no uci engines")
-    engine = make(command_of(text), values, pattern)
+        raise InputError(f"{text}: {game.name} has no engines that evaluate positions")
+    engine = make(command_of(text, game.matches.evaluating), values, pattern)
     given = {name.lower() for name in values}
     if BOOK in engine.options and BOOK.lower() not in given:
         engine.set({BOOK: "false"})
-    table = engine.options.get("Hash")
-    if table is not None and table.low is not None and table.high is not None and "hash" not in given:
-        engine.set({"Hash": min(max(MEGABYTES, table.low), table.high)})
+    for name in TABLES:
+        table = engine.options.get(name)
+        if table is not None and table.low is not None and table.high is not None and name.lower() not in given:
+            engine.set({name: min(max(MEGABYTES, table.low), table.high)})
     return engine
 
 

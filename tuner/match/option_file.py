@@ -15,15 +15,13 @@ LOG = logging.getLogger(__name__)
 
 
 def options_of_file(player: str, path: Path, flag: str) -> tuple[str, ...]:
-    """Return the options NAME=VALUE that a file sets in a player, which must be a UCI engine; it is started to ask for its
+    """Return the options NAME=VALUE that a file sets in a player, which must be a UCI or USI engine; it is started to ask for its
     options. Rounding is logged. InputError for options that it does not have, and for values out of range."""
     named = understood(player)
-    if named.kind != "uci":
-        raise InputError(f"{flag} {path}: {named.name} is not a uci engine, whose options a file could set")
-    game = find(named.game or DEFAULT_GAME)
-    make = game.matches.evaluator
-    if make is None:
-        raise InputError(f"uci:{named.what}: {game.name} has no uci engines")
+    matches = find(named.game or DEFAULT_GAME).matches
+    make = matches.evaluator
+    if make is None or named.kind != matches.evaluating:
+        raise InputError(f"{flag} {path}: {named.name} is not a {matches.evaluating} engine, whose options a file could set")
     engine = make(named.what, {}, None)
     engine.close()
     found, notes = settings_of(path, engine.options, named.name)

@@ -1,229 +1,31 @@
-"""A UCI engine as a source of static evaluations and of scores of searches."""
+"""UCI engines of others as sources of evaluations."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import islice
-from typing import NoReturn
+from collections.abc import Mapping
 
 import numpy as np
 
-from games.chess.client.patterns import PATTERNS, compiled, option_of
+from games.chess.client.patterns import PATTERNS
 from games.chess.contest.gametext import is_chess960
 from games.chess.fen import START, fen
 from games.chess.movegen import has_moves, in_check
-from games.evaluators import Asked, EngineFault, EngineOption, EvaluationPattern, Searched, SearchLimits
-from games.process import EngineProcess
-from games.streams import InputError
-
-START_SECONDS = 10.0  # limit of the first answer
-PATIENCE = 60.0  # seconds of silence
-AT_ONCE = 1024  # static evaluations in one write
-DECIMALS = 9  # of evaluations in centipawns: 0.29 pawns are 29, not 28.999999999999996
-CHESS960 = "UCI_Chess960"
+from games.evaluators import Asked, EvaluationPattern
+from games.protocol.client import EngineEvaluator, Speech
 
 
-class UciEvaluator:
-    """A UCI engine in a process of its own. An Evaluator.
+def _asked(positions: np.ndarray) -> Asked:
+    """Prepare positions (n, 10)."""
+    return Asked([fen(words).encode() for words in positions], positions[:, 8] & np.uint64(1) != 0,
+                 np.array([in_check(words) for words in positions], np.bool_),
+                 np.array([has_moves(words) for words in positions], np.bool_), any(map(is_chess960, positions)))
 
-    `values` are options to set at once; `pattern` is that of its static evaluations, None for those of PATTERNS that fit.
-    InputError if it does not start.
-    """
+
+UCI = Speech("uci", "ucinewgame", "position fen", START, PATTERNS, _asked, variant="UCI_Chess960")
+
+
+class UciEvaluator(EngineEvaluator):
+    """A UCI engine in a process of its own, see `games.protocol.client`."""
 
     def __init__(self, command: str, values: Mapping[str, object], pattern: EvaluationPattern | None = None) -> None:
-        self.command, self.name = command, command
-        self._options: dict[str, EngineOption] = {}
-        self._pattern, self._regex = pattern, compiled(pattern) if pattern else None
-        self._unsent = b""  # options to be set before the next position
-        self._sent: dict[str, bytes] = {}  # those set so far
-        self._chess960 = self._aborted = False
-        self._process = EngineProcess(command)
-        self._start()
-        self.set(values)
-        if self._unsent:
-            self._settle()  # an engine that does not survive its options is reported here
-
-    @property
-    def options(self) -> Mapping[str, EngineOption]:
-        return self._options
-
-    def set(self, values: Mapping[str, object]) -> None:
-        """Set options before the next position. InputError for unknown options and for values out of range."""
-        for name, value in values.items():
-            option = self._options.get(name) or next(
-                (other for other in self._options.values() if other.name.lower() == name.lower()), None)
-            if option is None:
-                raise InputError(f"{self.command}: has no option {name!r}")
-            text = _checked(self.command, option, str(value))
-            self._sent[option.name] = f"setoption name {option.name} value {text}\n".encode()
-            self._unsent += self._sent[option.name]
-
-    def asked(self, positions: np.ndarray) -> Asked:
-        """Prepare positions (n, 10)."""
-        if chess960 := any(is_chess960(words) for words in positions):
-            if CHESS960 not in self._options:
-                raise InputError(f"{self.command}: has no option {CHESS960}, and some positions are of Chess960")
-        return Asked([fen(words).encode() for words in positions], positions[:, 8] & np.uint64(1) != 0,
-                         np.array([in_check(words) for words in positions], np.bool_),
-                         np.array([has_moves(words) for words in positions], np.bool_), chess960)
-
-    def evaluates(self) -> bool:
-        """Whether the engine has static evaluations: it prints one for the initial position."""
-        if self._regex is None:
-            answer = self._ask(b"position fen " + START.encode() + b"\neval\n", 0, 1)
-            for pattern in PATTERNS.values():
-                if compiled(pattern).search(answer):
-                    self._pattern, self._regex = pattern, compiled(pattern)
-                    break
-        return self._regex is not None
-
-    def evaluations(self, asked: Asked) -> np.ndarray:
-        """Return static evaluations (n,) in centipawns, White's view, NaN in check: engines have none there."""
-        if not self.evaluates() or self._pattern is None:
-            raise InputError(f"{self.command}: `eval` prints no evaluation of a known form; give its pattern, or a search")
-        self._variant(asked)
-        found, places = np.full(len(asked), np.nan), np.flatnonzero(~asked.checked)
-        for begin in range(0, len(places), AT_ONCE):
-            some = places[begin:begin + AT_ONCE]
-            found[some] = self._numbers([asked.texts[i] for i in some], begin, len(places))
-        found = np.round(found * self._pattern.unit, DECIMALS)
-        return np.where(asked.second, -found, found) if self._pattern.mover else found
-
-    def searches(self, asked: Asked, limits: SearchLimits) -> Iterator[Searched]:
-        """Search each position afresh; yield the results in order, each as soon as it is there.
-
-        The tables of the engine are cleared before each position, by `ucinewgame`: scores then depend neither on the positions
-        before nor on the number of engines, so that they can be cached by position. A `go` is written when the search before
-        has ended: engines may drop or stop a search if another command comes during the search.
-        """
-        self._variant(asked)
-        go = f"go {limits.text}".encode()
-        for i in range(len(asked)):
-            yield self._search(asked, i, go)
-
-    def abort(self) -> None:
-        """Kill the engine, from any thread: what waits for it raises EngineFault."""
-        self._aborted = True
-        self._process.kill()
-
-    def restart(self) -> None:
-        """Start the engine again, with the same options: some keep tables of evaluations by earlier values."""
-        self._process.quit()
-        self._process = EngineProcess(self.command)
-        self._start()
-        self._unsent = b"".join(self._sent.values()) + self._unsent
-
-    def close(self) -> None:
-        """End the engine."""
-        self._process.quit()
-
-    def _start(self) -> None:
-        """Read the name and the options."""
-        self._process.say(b"uci\n")
-        try:
-            lines = self._process.until(b"uciok", START_SECONDS)
-        except EngineFault as problem:
-            self._process.kill()
-            raise InputError(f"{self.command}: {problem}; is it a uci engine?") from None
-        for line in lines:
-            text = line.decode("utf-8", "replace")
-            if text.startswith("id name "):
-                self.name = text.removeprefix("id name ").strip()
-            elif option := option_of(text):
-                self._options[option.name] = option
-
-    def _settle(self) -> None:
-        """Wait until the engine has obeyed everything."""
-        self._ask(b"", 0, 0)
-
-    def _ask(self, commands: bytes, done: int, total: int) -> bytes:
-        """Return what the engine answers to commands; `done` positions of `total` were done before, for errors."""
-        unsent, self._unsent = self._unsent and self._unsent + b"ucinewgame\n", b""
-        self._process.say(unsent + commands + b"isready\n")
-        try:
-            return b"\n".join(self._process.until(b"readyok", PATIENCE)[:-1])
-        except EngineFault as problem:
-            self._fail(commands.splitlines()[-1] if commands else b"isready", str(problem), done, total)
-
-    def _fail(self, asked: bytes, what: str, done: int, total: int) -> NoReturn:
-        self._process.kill()
-        raise EngineFault(f"{self.command}: `{asked.decode()}`: {'stopped' if self._aborted else what}", done, total) from None
-
-    def _variant(self, asked: Asked) -> None:
-        if asked.variant and not self._chess960:
-            self._chess960 = True
-            self.set({CHESS960: "true"})
-
-    def _numbers(self, texts: Sequence[bytes], done: int, total: int) -> list[float]:
-        assert self._regex is not None
-        found = self._regex.findall(self._ask(b"".join(b"position fen %b\neval\n" % text for text in texts), done, total))
-        if len(found) != len(texts):  # one by one: which position lacks its number?
-            found = []
-            for i, text in enumerate(texts):
-                own = self._regex.findall(self._ask(b"position fen %b\neval\n" % text, done + i, total))
-                if len(own) != 1:
-                    self._fail(b"eval", f"{len(own)} lines match {self._regex.pattern.decode()!r}, expected one, for "
-                               f"{text.decode()}", done + i, total)
-                found += own
-        if (odd := next((number for number in found if not NUMBER.fullmatch(number)), None)) is not None:
-            self._fail(b"eval", f"the pattern matches {odd.decode('utf-8', 'replace')[:40]!a}, expected a number", done, total)
-        return [float(number) for number in found]
-
-    def _search(self, asked: Asked, i: int, go: bytes) -> Searched:
-        lines: list[bytes] = []
-        if asked.playable[i]:
-            unsent, self._unsent = self._unsent, b""
-            self._process.say(unsent + b"ucinewgame\nposition fen %b\n%b\n" % (asked.texts[i], go))
-            try:
-                lines = self._process.until(b"bestmove", PATIENCE)
-            except EngineFault as problem:
-                self._fail(go, str(problem), i, len(asked))
-        return self._result(asked, i, lines, go)
-
-    def _result(self, asked: Asked, i: int, lines: Sequence[bytes], go: bytes) -> Searched:
-        """The result of a search by what the engine said; of a position without legal moves by the rules."""
-        sign = -1 if asked.second[i] else 1
-        if not asked.playable[i]:
-            return Searched(-sign * np.inf, 0, ()) if asked.checked[i] else Searched(0.0, None, ())
-        last = next(islice(_scored(lines), 1), None)
-        if last is None:
-            self._fail(go, f"no score before {lines[-1].decode('utf-8', 'replace')[:40]!a} for {asked.texts[i].decode()}", i,
-                       len(asked))
-        kind, number, pv = last
-        if kind == b"cp":
-            return Searched(sign * float(number), None, pv)
-        return Searched(sign * (np.inf if number > 0 else -np.inf), sign * number, pv)
-
-
-NUMBER = re.compile(rb"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d{1,3})?")
-SCORE = re.compile(rb"info (?!string ).*?\bscore (cp|mate) (-?\d{1,9})\b( lowerbound| upperbound)?(?:.*? pv (.*))?")
-OTHER_LINE = re.compile(rb"\bmultipv (?!1\b)")
-
-
-def _scored(lines: Sequence[bytes]) -> Iterator[tuple[bytes, int, tuple[str, ...]]]:
-    """The scores of the best line from the last on, exact ones before bounds."""
-    matches = [match for line in reversed(lines) if (match := SCORE.match(line)) and not OTHER_LINE.search(line)]
-    for match in sorted(matches, key=lambda match: match[3] is not None):
-        yield match[1], int(match[2]), tuple((match[4] or b"").decode("utf-8", "replace").split())
-
-
-def _checked(command: str, option: EngineOption, text: str) -> str:
-    """The value of an option as the engine reads it; InputError if it is out of range."""
-    if "\n" in text or "\r" in text:
-        raise InputError(f"{command}: option {option.name!r}: a value of several lines")
-    if option.kind == "spin":
-        try:
-            value = int(text)
-        except ValueError:
-            raise InputError(f"{command}: option {option.name!r} is {text[:40]!r}, expected a whole number") from None
-        assert option.low is not None and option.high is not None
-        if not option.low <= value <= option.high:
-            raise InputError(f"{command}: option {option.name!r} is {value}, expected {option.low} to {option.high}")
-    if option.kind == "check" and text.lower() not in ("true", "false"):
-        raise InputError(f"{command}: option {option.name!r} is {text[:40]!r}, expected true or false")
-    if option.kind == "check":
-        return text.lower()
-    if option.kind == "combo" and text not in option.choices:
-        raise InputError(f"{command}: option {option.name!r} is {text[:40]!r}, expected {', '.join(option.choices)}")
-    return text
+        super().__init__(UCI, command, values, pattern)

@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 
 from games import process
-from games.chess.client import engine as client
 from games.chess.client.engine import UciEvaluator
+from games.chess.client.patterns import PATTERNS
 from games.evaluators import EngineFault, EvaluationPattern, SearchLimits
+from games.protocol import client
 from games.streams import InputError
 from tests.games.chess.client.fake import OPTIONS, evaluation
 from tests.games.chess.client.support import CHECK, FAKE, FENS, MATED, PATTERN, STALEMATE, START, installed, positions
@@ -199,7 +200,7 @@ def test_no_engine_is_left_behind(start):
 
 @pytest.mark.parametrize("pattern", ["stockfish", "stockfish-classical"])
 def test_stockfish_evaluates_and_searches(start, pattern):
-    engine = start(command=installed("stockfish"), pattern=client.PATTERNS[pattern], Hash=1)
+    engine = start(command=installed("stockfish"), pattern=PATTERNS[pattern], Hash=1)
     found = engine.evaluations(engine.asked(positions(START, FENS[1], FENS[2], CHECK)))
     assert abs(found[0]) < 100 and found[1] > 50 and found[2] < -50 and np.isnan(found[3])
     searched = list(engine.searches(engine.asked(positions(*FENS, MATED)), SearchLimits(nodes=500)))

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from games.chess.client.patterns import PATTERNS, compiled, option_of
+from games.chess.client.patterns import PATTERNS
 from games.evaluators import EngineOption, chosen
+from games.protocol.declared import compiled, option_of
 from games.streams import InputError
 
 

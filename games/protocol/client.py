@@ -1,0 +1,266 @@
+"""An engine of UCI, or of a protocol like it, as a source of static evaluations and of scores of searches: thousands of commands
+in one write, no waiting in between."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import NoReturn
+
+import numpy as np
+
+from games.evaluators import Asked, EngineFault, EngineOption, EvaluationPattern, Searched, SearchLimits
+from games.process import EngineProcess
+from games.protocol.declared import compiled, option_of
+from games.streams import InputError
+
+START_SECONDS = 10.0  # limit of the first answer
+PATIENCE = 60.0  # seconds of silence
+AT_ONCE = 1024  # static evaluations in one write
+DECIMALS = 9  # of evaluations in centipawns: 0.29 pawns are 29, not 28.999999999999996
+
+
+@dataclass(frozen=True)
+class Speech:
+    """What is different in each protocol, and what the client needs of its game."""
+
+    name: str  # the first command; `ok` behind it ends the answer
+    new_game: str
+    position: str  # before the text of a position: `position fen`
+    start: str  # the text of the initial position
+    patterns: Mapping[str, EvaluationPattern]  # of static evaluations that are known
+    asked: Callable[[np.ndarray], Asked]  # prepares positions (n, words)
+    variant: str = ""  # the option for positions of a variant
+    ready_first: bool = False  # whether an engine is to be asked whether it is ready before its first position
+    mates_in_plies: bool = False  # whether scores count the plies to a mate, not the moves
+    stalemate_loses: bool = False
+
+
+class EngineEvaluator:
+    """An engine in a process of its own. An Evaluator.
+
+    `values` are options to set at once; `pattern` is that of its static evaluations, None for those of PATTERNS that fit.
+    InputError if it does not start.
+    """
+
+    def __init__(self, speech: Speech, command: str, values: Mapping[str, object],
+                 pattern: EvaluationPattern | None = None) -> None:
+        self.command, self.name = command, command
+        self._speech = speech
+        self._options: dict[str, EngineOption] = {}
+        self._pattern, self._regex = pattern, compiled(pattern) if pattern else None
+        self._unsent = b""  # options to be set before the next position
+        self._sent: dict[str, bytes] = {}  # those set so far
+        self._in_variant = self._aborted = False
+        self._process = EngineProcess(command, f"a {speech.name} engine")
+        self._start()
+        self.set(values)
+        if self._unsent:
+            self._settle()  # an engine that does not survive its options is reported here
+
+    @property
+    def options(self) -> Mapping[str, EngineOption]:
+        return self._options
+
+    def set(self, values: Mapping[str, object]) -> None:
+        """Set options before the next position. InputError for unknown options and for values out of range."""
+        for name, value in values.items():
+            option = self._options.get(name) or next(
+                (other for other in self._options.values() if other.name.lower() == name.lower()), None)
+            if option is None:
+                raise InputError(f"{self.command}: has no option {name!r}")
+            text = _checked(self.command, option, str(value))
+            self._sent[option.name] = f"setoption name {option.name} value {text}\n".encode()
+            self._unsent += self._sent[option.name]
+
+    def asked(self, positions: np.ndarray) -> Asked:
+        """Prepare positions (n, words)."""
+        asked = self._speech.asked(positions)
+        if asked.variant and self._speech.variant not in self._options:
+            raise InputError(f"{self.command}: has no option {self._speech.variant}, and some positions are of Chess960")
+        return asked
+
+    def evaluates(self) -> bool:
+        """Whether the engine has static evaluations: it prints one for the initial position."""
+        if self._regex is None:
+            answer = self._ask(self._evaluated(self._speech.start.encode()), 0, 1)
+            for pattern in self._speech.patterns.values():
+                if compiled(pattern).search(answer):
+                    self._pattern, self._regex = pattern, compiled(pattern)
+                    break
+        return self._regex is not None
+
+    def evaluations(self, asked: Asked) -> np.ndarray:
+        """Return static evaluations (n,) in centipawns, the first player's view, NaN in check: engines have none there."""
+        if not self.evaluates() or self._pattern is None:
+            raise InputError(f"{self.command}: `eval` prints no evaluation of a known form; give its pattern, or a search")
+        self._variant(asked)
+        found, places = np.full(len(asked), np.nan), np.flatnonzero(~asked.checked)
+        for begin in range(0, len(places), AT_ONCE):
+            some = places[begin:begin + AT_ONCE]
+            found[some] = self._numbers([asked.texts[i] for i in some], begin, len(places))
+        found = np.round(found * self._pattern.unit, DECIMALS)
+        return np.where(asked.second, -found, found) if self._pattern.mover else found
+
+    def searches(self, asked: Asked, limits: SearchLimits) -> Iterator[Searched]:
+        """Search each position afresh; yield the results in order, each as soon as it is there.
+
+        The tables of the engine are cleared before each position, as for a new game: scores then depend neither on the positions
+        before nor on the number of engines, so that they can be cached by position. A `go` is written when the search before
+        has ended: engines may drop or stop a search if another command comes during the search.
+        """
+        self._variant(asked)
+        go = f"go {limits.text}".encode()
+        for i in range(len(asked)):
+            yield self._search(asked, i, go)
+
+    def abort(self) -> None:
+        """Kill the engine, from any thread: what waits for it raises EngineFault."""
+        self._aborted = True
+        self._process.kill()
+
+    def restart(self) -> None:
+        """Start the engine again, with the same options: some keep tables of evaluations by earlier values."""
+        self._process.quit()
+        self._process = EngineProcess(self.command, f"a {self._speech.name} engine")
+        self._start()
+        self._unsent = b"".join(self._sent.values()) + self._unsent
+
+    def close(self) -> None:
+        """End the engine."""
+        self._process.quit()
+
+    def _start(self) -> None:
+        """Read the name and the options."""
+        self._unready = self._speech.ready_first
+        self._process.say(f"{self._speech.name}\n".encode())
+        try:
+            lines = self._process.until(f"{self._speech.name}ok".encode(), START_SECONDS)
+        except EngineFault as problem:
+            self._process.kill()
+            raise InputError(f"{self.command}: {problem}; is it a {self._speech.name} engine?") from None
+        for line in lines:
+            text = line.decode("utf-8", "replace")
+            if text.startswith("id name "):
+                self.name = text.removeprefix("id name ").strip()
+            elif option := option_of(text):
+                self._options[option.name] = option
+
+    def _settle(self) -> None:
+        """Wait until the engine has obeyed everything."""
+        self._ask(b"", 0, 0)
+
+    def _ask(self, commands: bytes, done: int, total: int) -> bytes:
+        """Return what the engine answers to commands; `done` positions of `total` were done before, for errors."""
+        self._get_ready()
+        unsent, self._unsent = self._unsent and self._unsent + self._new_game(), b""
+        self._process.say(unsent + commands + b"isready\n")
+        try:
+            return b"\n".join(self._process.until(b"readyok", PATIENCE)[:-1])
+        except EngineFault as problem:
+            self._fail(commands.splitlines()[-1] if commands else b"isready", str(problem), done, total)
+
+    def _get_ready(self) -> None:
+        """Let the engine read what its options name, if its protocol asks for that."""
+        if self._unready:
+            self._unready = False
+            unsent, self._unsent = self._unsent, b""
+            self._process.say(unsent + b"isready\n")
+            try:
+                self._process.until(b"readyok", PATIENCE)
+            except EngineFault as problem:
+                self._fail(b"isready", str(problem), 0, 0)
+
+    def _new_game(self) -> bytes:
+        return f"{self._speech.new_game}\n".encode()
+
+    def _evaluated(self, text: bytes) -> bytes:
+        return b"%b %b\neval\n" % (self._speech.position.encode(), text)
+
+    def _fail(self, asked: bytes, what: str, done: int, total: int) -> NoReturn:
+        self._process.kill()
+        raise EngineFault(f"{self.command}: `{asked.decode()}`: {'stopped' if self._aborted else what}", done, total) from None
+
+    def _variant(self, asked: Asked) -> None:
+        if asked.variant and not self._in_variant:
+            self._in_variant = True
+            self.set({self._speech.variant: "true"})
+
+    def _numbers(self, texts: Sequence[bytes], done: int, total: int) -> list[float]:
+        assert self._regex is not None
+        found = self._regex.findall(self._ask(b"".join(map(self._evaluated, texts)), done, total))
+        if len(found) != len(texts):  # one by one: which position lacks its number?
+            found = []
+            for i, text in enumerate(texts):
+                own = self._regex.findall(self._ask(self._evaluated(text), done + i, total))
+                if len(own) != 1:
+                    self._fail(b"eval", f"{len(own)} lines match {self._regex.pattern.decode()!r}, expected one, for "
+                               f"{text.decode()}", done + i, total)
+                found += own
+        if (odd := next((number for number in found if not NUMBER.fullmatch(number)), None)) is not None:
+            self._fail(b"eval", f"the pattern matches {odd.decode('utf-8', 'replace')[:40]!a}, expected a number", done, total)
+        return [float(number) for number in found]
+
+    def _search(self, asked: Asked, i: int, go: bytes) -> Searched:
+        lines: list[bytes] = []
+        if asked.playable[i]:
+            self._get_ready()
+            unsent, self._unsent = self._unsent, b""
+            position = b"%b %b\n%b\n" % (self._speech.position.encode(), asked.texts[i], go)
+            self._process.say(unsent + self._new_game() + position)
+            try:
+                lines = self._process.until(b"bestmove", PATIENCE)
+            except EngineFault as problem:
+                self._fail(go, str(problem), i, len(asked))
+        return self._result(asked, i, lines, go)
+
+    def _result(self, asked: Asked, i: int, lines: Sequence[bytes], go: bytes) -> Searched:
+        """The result of a search by what the engine said; of a position without legal moves by the rules."""
+        sign = -1 if asked.second[i] else 1
+        if not asked.playable[i]:
+            lost = asked.checked[i] or self._speech.stalemate_loses
+            return Searched(-sign * np.inf, 0, ()) if lost else Searched(0.0, None, ())
+        last = next(islice(_scored(lines), 1), None)
+        if last is None:
+            self._fail(go, f"no score before {lines[-1].decode('utf-8', 'replace')[:40]!a} for {asked.texts[i].decode()}", i,
+                       len(asked))
+        kind, number, pv = last
+        if kind == b"cp":
+            return Searched(sign * float(number), None, pv)
+        moves = (abs(number) + 1) // 2 if self._speech.mates_in_plies else abs(number)
+        return Searched(sign * (np.inf if number > 0 else -np.inf), sign * (moves if number > 0 else -moves), pv)
+
+
+NUMBER = re.compile(rb"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d{1,3})?")
+SCORE = re.compile(rb"info (?!string ).*?\bscore (cp|mate) (-?\d{1,9})\b( lowerbound| upperbound)?(?:.*? pv (.*))?")
+OTHER_LINE = re.compile(rb"\bmultipv (?!1\b)")
+
+
+def _scored(lines: Sequence[bytes]) -> Iterator[tuple[bytes, int, tuple[str, ...]]]:
+    """The scores of the best line from the last on, exact ones before bounds."""
+    matches = [match for line in reversed(lines) if (match := SCORE.match(line)) and not OTHER_LINE.search(line)]
+    for match in sorted(matches, key=lambda match: match[3] is not None):
+        yield match[1], int(match[2]), tuple((match[4] or b"").decode("utf-8", "replace").split())
+
+
+def _checked(command: str, option: EngineOption, text: str) -> str:
+    """The value of an option as the engine reads it; InputError if it is out of range."""
+    if "\n" in text or "\r" in text:
+        raise InputError(f"{command}: option {option.name!r}: a value of several lines")
+    if option.kind == "spin":
+        try:
+            value = int(text)
+        except ValueError:
+            raise InputError(f"{command}: option {option.name!r} is {text[:40]!r}, expected a whole number") from None
+        assert option.low is not None and option.high is not None
+        if not option.low <= value <= option.high:
+            raise InputError(f"{command}: option {option.name!r} is {value}, expected {option.low} to {option.high}")
+    if option.kind == "check" and text.lower() not in ("true", "false"):
+        raise InputError(f"{command}: option {option.name!r} is {text[:40]!r}, expected true or false")
+    if option.kind == "check":
+        return text.lower()
+    if option.kind == "combo" and text not in option.choices:
+        raise InputError(f"{command}: option {option.name!r} is {text[:40]!r}, expected {', '.join(option.choices)}")
+    return text
