@@ -194,16 +194,20 @@ def test_a_damaged_checkpoint_is_refused(learned, tmp_path, change, said):
 
 
 def test_the_page_shows_strength_by_games(learned, tmp_path):
-    done("report", learned, "-o", tmp_path / "page.html")
+    done("report", learned, "--calibrate", 30, "-o", tmp_path / "page.html")
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
     text = re.sub(r"<(style|script).*?</\1>", "", page, flags=re.DOTALL)
     assert "196-3-1" in text and "Points a game against pubeval" in text and "40 games each time" in text
     assert "Playing strength not tested yet" not in text and not re.search(r"\bElo\b|White|pawn", text)
     measured = [line["measured"]["points"] for line in history(learned)]
     assert f"50 games −{abs(measured[0]):.3f} ±" in text and f"300 games −{abs(measured[-1]):.3f} ±" in text
-    done("match", learned / "net.yaml", "random", "--games", 4, "--run", tmp_path / "match")
-    done("report", learned, "--match", tmp_path / "match", "-o", tmp_path / "page.html")
-    assert "net against random" in (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "Calibration beside strength" in text and "30 games that what was learned played against itself" in text
+    assert f"−{abs(measured[-1]):.3f} ± {history(learned)[-1]['measured']['error']:.3f} points a game, 40 games during the run" \
+        in text
+    done("match", "random", learned / "net.yaml", "--games", 8, "--run", tmp_path / "match")
+    done("report", learned, "--match", tmp_path / "match", "--calibrate", 10, "-o", tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "random against net" in page and re.search(r"<th scope=\"row\">random</th><td>\S+ points a game", page)
 
 
 def test_the_page_of_an_unmeasured_run_names_the_match_to_play(tmp_path):

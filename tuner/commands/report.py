@@ -1,8 +1,8 @@
 """Write one self-contained HTML page about a run of `tune --run`, `selfplay` or `match --run`.
 
 The page shows what was learned, how certain it is, and how to repeat it. It needs no network. Matches played with the learned
-weights are added with --match. For a run of self-play the learned weights play games against themselves, which show how well
-their values predict results.
+weights are added with --match. What a run of self-play learned plays games against itself, which show how well its values
+predict results.
 """
 
 from __future__ import annotations
@@ -63,16 +63,17 @@ def run(arguments: argparse.Namespace) -> dict:
 
 
 def _calibrated(run: Run, games: int | None) -> tuple[Run, dict | None]:
-    """Return a run of self-play with the calibration of its weights, and the calibration; without one if no games are played."""
+    """Return a run of self-play with the calibration of what it learned, and the calibration; without one if no games are
+    played."""
     from dataclasses import replace
 
     from games.streams import InputError
     from tuner.commands.display import TerminalDisplay
-    from tuner.diagnostics.played_calibration import calibration_of, played_values
+    from tuner.diagnostics.played_calibration import calibration_of, learned_network, learned_weights, played_values
     from tuner.report.played_calibration import PLAYED
-    from tuner.report.run import SELFPLAY, LearningRun
+    from tuner.report.run import SELFPLAY, LearningRun, NetworkRun
 
-    if not isinstance(run, LearningRun) or run.kind != SELFPLAY:
+    if not isinstance(run, LearningRun | NetworkRun) or run.kind != SELFPLAY:
         if games is not None:
             raise InputError(f"--calibrate: is for runs of self-play, {run.folder} is one of {run.kind}; leave it out")
         return run, None
@@ -81,8 +82,10 @@ def _calibrated(run: Run, games: int | None) -> tuple[Run, dict | None]:
         return run, None
     with TerminalDisplay() as display:
         played = int(run.history[-1]["games"]) if run.history else 0
-        values = played_values(run.folder, number, played, display)
-        found = calibration_of(values, run.points)
+        learned = learned_network(run.folder, played) if isinstance(run, NetworkRun) else learned_weights(
+            run.folder, played, display.note)
+        values = played_values(learned, number, display)
+        found = calibration_of(values, learned.game.points)
         if found is None:
             display.note(f"{values.games} of {number} games came to a result, too few to compare values with; play more with "
                          "--calibrate")

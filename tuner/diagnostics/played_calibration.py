@@ -1,4 +1,4 @@
-"""Calibration of learned weights in games that they play against themselves: values beside results.
+"""Calibration of learned weights, or of a network, in games that they play against themselves: values beside results.
 
 The games come after those of the run in the order of its seed, so that their dice or openings are not those that it learned from.
 A value is that of the position, or leaf of the search, that a side chose; the last one of a game, which its rules decide, is left
@@ -8,15 +8,22 @@ out. Games that were broken off have no result and are left out too.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
+from games.record import Game
+from games.search.searcher import Limits, Searcher
 from tuner.engine.loading import load_engine
 from tuner.io.progress import Display
 from tuner.io.run_folder import read_config
-from tuner.selfplay.play import Episode, play_episode
+from tuner.match.openings import Opening
+from tuner.networks.evaluation import network_evaluation
+from tuner.selfplay import network_settings
+from tuner.selfplay.network_run import NET
+from tuner.selfplay.play import Episode, Plan, play_episode
 from tuner.selfplay.run import PARAMS
 from tuner.selfplay.settings import SECTION, Settings
 from tuner.selfplay.setup import openings_of, plan_of
@@ -40,21 +47,53 @@ class PlayedValues:
     broken_off: int
 
 
-def played_values(folder: Path, number: int, played: int, display: Display) -> PlayedValues:
-    """Play `number` games of the learned weights of a run in which `played` games were played, and return their values."""
+@dataclass(frozen=True)
+class Learned:
+    """What a run learned, ready to play as it did in the run: a search whose values are tanh(scale * centipawns), the openings by
+    the number of the game, the seed, and the number of games that the run played or was to play. `wins`: it learned that every
+    win is one point."""
+
+    game: Game
+    searcher: Searcher
+    scale: float
+    plan: Plan
+    opening: Callable[[int], Opening]
+    seed: int
+    games: int
+    wins: bool
+
+
+def learned_weights(folder: Path, played: int, note: Callable[[str], None]) -> Learned:
+    """Return the weights of a run in which `played` games were played."""
     settings = read_config(folder, SECTION, Settings)
     engine, parameters = load_engine(folder / PARAMS, settings.terms)
-    searcher, plan = engine.searcher(parameters, False, MEGABYTES, lean=False), replace(plan_of(settings), explore=0.0)
-    opening, first = openings_of(engine, settings, display.note), max(settings.games, played)
+    return Learned(engine.game, engine.searcher(parameters, False, MEGABYTES, lean=False), parameters.scale,
+                   replace(plan_of(settings), explore=0.0), openings_of(engine, settings, note), settings.seed,
+                   max(settings.games, played), settings.wins)
+
+
+def learned_network(folder: Path, played: int) -> Learned:
+    """Return the network of a run in which `played` games were played."""
+    settings = read_config(folder, network_settings.SECTION, network_settings.NetworkSettings)
+    evaluation = network_evaluation(folder / NET)
+    start = Opening(evaluation.game.start(), [])
+    return Learned(evaluation.game, evaluation.searcher(False), evaluation.scale,
+                   Plan(Limits(depth=1), 0, 0.0, network_settings.LONGEST), lambda number: start, settings.seed,
+                   max(settings.games, played), settings.wins)
+
+
+def played_values(learned: Learned, number: int, display: Display) -> PlayedValues:
+    """Play `number` games of what a run learned, and return their values and results as those that it learned from."""
     display.begin("playing", number)
     found: list[Episode] = []
-    for k in range(number):
-        begun = opening(first + k)
-        episode = play_episode(engine.game, searcher, plan, first + k, settings.seed, begun.start, begun.moves)
+    for k in range(learned.games, learned.games + number):
+        begun = learned.opening(k)
+        episode = play_episode(learned.game, learned.searcher, learned.plan, k, learned.seed, begun.start, begun.moves)
         assert episode is not None, "nobody stops it"
         found.append(episode)
-        display.counting(k + 1)
-    return values_of(found, parameters.scale)
+        display.counting(len(found))
+    values = values_of(found, learned.scale)
+    return replace(values, result=np.sign(values.result) / learned.game.points) if learned.wins else values
 
 
 def values_of(episodes: list[Episode], scale: float) -> PlayedValues:

@@ -9,6 +9,7 @@ import numpy as np
 from tuner.report.charts import Chart, Series, line_chart
 from tuner.report.formatting import counted, known, number, percent, short, whole
 from tuner.report.history import column
+from tuner.report.played_calibration import played_data
 from tuner.report.run import NET, NetworkRun
 from tuner.report.run_charts import smoothed, thinned, watched_chart
 from tuner.report.sections import Section, Tile, match_section, repeat_section
@@ -24,10 +25,12 @@ KINDS = ("line", "contrast", "initial")  # of lines, by the points of a game
 def network_sections(run: NetworkRun) -> list[Section]:
     """Return the sections of the page that have data."""
     found, charts, (shares, key) = strength(run), learning_charts(run), points_charts(run)
+    played = played_data(run)
     sections = [Section("elo", "Strength", "charts", found) if found else None,
                 *(match_section(match, i) for i, match in enumerate(run.matches)),
                 Section("learning", "Learning", "charts", {"charts": charts, "note": (
                     "Thin lines are single batches of games, thick lines rolling means.")}) if charts else None,
+                Section("calibration", "Calibration beside strength", "played_calibration", played) if played else None,
                 Section("games", "Games by points", "charts", {"charts": shares, "key": key}) if shares else None,
                 repeat_section(run)]
     return [section for section in sections if section is not None]

@@ -1,18 +1,19 @@
-"""Calibration beside strength: what the learned weights expect of games that they play themselves, and how strong they are."""
+"""Calibration beside strength: what was learned expects of games that it plays against itself, and how strong it is."""
 
 from __future__ import annotations
 
 from tuner.report import run_charts
 from tuner.report.formatting import calibration_question, known, number, signed, whole
-from tuner.report.run import LearningRun
-from tuner.report.verdict import difference_text, seen_from, side_of
+from tuner.report.run import LearningRun, NetworkRun
+from tuner.report.strength import measured_lines, points_text
+from tuner.report.verdict import difference_text, seen_from, side_of, side_of_network
 
 PLAYED = "played"  # of the findings of a run: see `tuner.diagnostics.played_calibration.calibration_of`
 NEED_NOT_COST = ("Moves are chosen by differences between values of similar positions: an error that these positions share costs "
                  "no strength, so that calibration and strength are measured apart.")
 
 
-def played_data(run: LearningRun) -> dict | None:
+def played_data(run: LearningRun | NetworkRun) -> dict | None:
     """Return the data of the section, None if no games were played for it."""
     found = run.findings.get(PLAYED)
     if not found:
@@ -22,15 +23,17 @@ def played_data(run: LearningRun) -> dict | None:
             "sentences": [*sentences(found, unit_of(run)), NEED_NOT_COST], "strength": strength(run)}
 
 
-def unit_of(run: LearningRun) -> str:
+def unit_of(run: LearningRun | NetworkRun) -> str:
     """Return the unit of results in words."""
-    return "points" if run.points > 1 else "points (a win is 1, a draw ½)"
+    if run.points == 1:
+        return "points (a win is 1, a draw ½)"
+    return "points (every win is 1)" if run.settings.get("wins") else "points"
 
 
 def games_text(found: dict) -> str:
     """Say which games these are."""
     left = f" {whole(found['broken_off'])} more were broken off, without a result." if found["broken_off"] else ""
-    return (f"{whole(found['games'])} games that the learned weights played against themselves after those of the run, and "
+    return (f"{whole(found['games'])} games that what was learned played against itself after those of the run, and "
             f"{whole(found['positions'])} positions of them.{left}")
 
 
@@ -55,11 +58,13 @@ def sentences(found: dict, unit: str) -> list[str]:
     return lines
 
 
-def strength(run: LearningRun) -> list[tuple[str, str]]:
-    """Return opponents of the learned weights with the measured difference, of the matches of the page."""
-    lines = []
+def strength(run: LearningRun | NetworkRun) -> list[tuple[str, str]]:
+    """Return opponents of what was learned with the measured difference, of the last measurement of the run and of the matches of
+    the page."""
+    lines = [(line["opponent"], f"{points_text(line)} points a game, {whole(line['games'])} games during the run")
+             for line in measured_lines(run.history)[-1:]]
     for match in run.matches:
-        side = side_of(run, match)
+        side = side_of_network(run, match) if isinstance(run, NetworkRun) else side_of(run, match)
         if side is None:
             continue
         names, interval = seen_from(match, side)

@@ -55,6 +55,11 @@ class NetworkRun(Run):
     game: Game
     file: NetworkFile
 
+    @property
+    def points(self) -> int:
+        """The most points that a game is won by."""
+        return self.game.points
+
 
 @dataclass(frozen=True)
 class LearningRun(Run):

@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+import shutil
+
 import numpy as np
 import pytest
 
 from tests.commands.support import done
-from tuner.diagnostics.played_calibration import PlayedValues, calibration_of, played_values, values_of
+from tuner.diagnostics.played_calibration import (
+    PlayedValues,
+    calibration_of,
+    learned_network,
+    learned_weights,
+    played_values,
+    values_of,
+)
 from tuner.engine.loading import load_engine
 from tuner.io.progress import Display
 from tuner.io.run_folder import read_config
+from tuner.networks.evaluation import network_evaluation
 from tuner.selfplay.play import play_episode
 from tuner.selfplay.settings import SECTION, Settings
 from tuner.selfplay.setup import plan_of
@@ -74,7 +84,7 @@ def run(tmp_path_factory):
 
 
 def test_games_come_after_those_of_the_run_and_leave_out_what_the_rules_decide(run):
-    found = played_values(run, 12, 16, Display())
+    found = played_values(learned_weights(run, 16, print), 12, Display())
     settings = read_config(run, SECTION, Settings)
     engine, parameters = load_engine(run / "params.yaml")
     searcher = engine.searcher(parameters, False, MEGABYTES, lean=False)
@@ -87,3 +97,26 @@ def test_games_come_after_those_of_the_run_and_leave_out_what_the_rules_decide(r
     np.testing.assert_allclose(found.result, result)
     np.testing.assert_allclose(found.value, value, atol=1e-3)  # searches round weights
     assert values_of([], 0.003).games == 0
+
+
+def test_what_learned_from_wins_is_held_against_wins(run, tmp_path):
+    """The games are the same for the same weights: every result is a win of one point."""
+    shutil.copytree(run, tmp_path / "wins")
+    config = tmp_path / "wins" / "config.yaml"
+    config.write_text(config.read_text().replace("wins: false", "wins: true"))
+    points, wins = (played_values(learned_weights(folder, 16, print), 12, Display()) for folder in (run, tmp_path / "wins"))
+    np.testing.assert_array_equal(wins.value, points.value)
+    np.testing.assert_allclose(wins.result, np.sign(points.result) / 3)
+
+
+@pytest.mark.parametrize("wins", [(), ("--wins",)], ids=["points", "wins"])
+def test_values_of_a_network_are_those_of_its_evaluation(tmp_path, wins):
+    done("selfplay", "backgammon", "--hidden", 3, "--games", 60, *wins, "--run", tmp_path)
+    learned, evaluation = learned_network(tmp_path, 60), network_evaluation(tmp_path / "net.yaml")
+    found, game = played_values(learned, 10, Display()), evaluation.game
+    episodes = [play_episode(game, learned.searcher, learned.plan, 60 + k, learned.seed, game.start()) for k in range(10)]
+    positions = np.concatenate([episode.line[1:-1] for episode in episodes])
+    np.testing.assert_allclose(found.value, np.tanh(evaluation.scale * evaluation.values(positions)), atol=1e-4)
+    results = np.repeat([episode.outcome for episode in episodes], [len(episode.line) - 2 for episode in episodes])
+    np.testing.assert_allclose(found.result, np.sign(results) / 3 if wins else results)
+    assert found.games == 10 and (abs(found.value).max() <= 1 / 3 or not wins)

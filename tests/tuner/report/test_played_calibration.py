@@ -28,7 +28,7 @@ def test_the_direction_is_that_of_the_interval(low, high, said):
 
 
 def test_games_that_were_broken_off_are_counted():
-    assert "500 games that the learned weights played" in games_text(FOUND) and "broken off" not in games_text(FOUND)
+    assert "500 games that what was learned played" in games_text(FOUND) and "broken off" not in games_text(FOUND)
     assert games_text(FOUND | {"broken_off": 7}).endswith("7 more were broken off, without a result.")
 
 
@@ -43,7 +43,7 @@ def test_a_run_with_dice_is_calibrated_in_points_beside_its_strength(tmp_path):
     plain = json.loads(done("report", tmp_path / "run", "--calibrate", 60, "--json").out)
     assert plain["calibration"]["games"] == 60 and "calibration" in plain["sections"]
     page = text_of(tmp_path / "run" / "report.html")
-    assert "Calibration beside strength" in page and "60 games that the learned weights played" in page
+    assert "Calibration beside strength" in page and "60 games that what was learned played" in page
     assert "points on average [" in page and "Strength is not measured on this page" in page
     done("report", tmp_path / "run", "--calibrate", 60, "--match", tmp_path / "match")
     page = text_of(tmp_path / "run" / "report.html")
