@@ -7,30 +7,9 @@ from llvmlite import ir
 from numba.core import types
 
 from games import jit
+from games.addresses import address_of_arrays
 
-_DATA = 4  # index of the data address in Numba's array structure
-
-
-def _address(builder, values):
-    return builder.extract_value(values[0], _DATA)
-
-
-@jit.intrinsic(types.CPointer(types.int32), (types.Array(types.int32, 1, "C"),), _address)
-def row_at(array):
-    """Return the address of an int32 array."""
-    return array
-
-
-@jit.intrinsic(types.CPointer(types.int64), (types.Array(types.int64, 1, "C"),), _address)
-def words_at(array):
-    """Return the address of an int64 array."""
-    return array
-
-
-@jit.intrinsic(types.CPointer(types.float64), (types.Array(types.float64, 1, "C"),), _address)
-def numbers_at(array):
-    """Return the address of a float64 array."""
-    return array
+row_at, words_at, numbers_at = map(address_of_arrays, (types.int32, types.int64, types.float64))
 
 
 def _nonzero(builder, values):

@@ -7,7 +7,7 @@ import importlib.util
 import pkgutil
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -158,6 +158,7 @@ class Game:
     roll: Callable[[np.ndarray, Dice], np.ndarray] | None = None  # None: no dice
     # all rolls of a position that differ: positions with dice (k, words), and how likely each is (k,)
     rolls: Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]] | None = None
+    whole_games: Any = None  # games that compiled loops play, see `tuner.networks.calls.WholeGames`; None: no such loops
 
     def texts(self, positions: np.ndarray) -> list[str]:
         """Return the text of each position (n, words)."""

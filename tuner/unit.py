@@ -5,6 +5,7 @@ from __future__ import annotations
 from games import jit
 
 SOURCES = [
+    *jit.modules("games", "addresses"),
     *jit.modules("tuner", "unit"),
     *jit.modules("tuner.datasets", "array_types column_use"),
     *jit.modules("tuner.device.cpu", "kernels linearised_kernels products temporal_kernels"),

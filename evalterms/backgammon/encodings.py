@@ -14,8 +14,7 @@ from numba.core import types
 from evalterms.backgammon.points import count_points, points
 from evalterms.backgammon.view import CORE, WORDS, across, first_side, second_side, side_type
 from evalterms.emit import count_at, count_emitter, count_emitter_type
-from evalterms.encoding import Encoding as Encoding
-from evalterms.encoding import native
+from evalterms.encoding import Encoding, native
 from evalterms.pointers import row_function
 from games import jit
 

@@ -17,8 +17,9 @@ import numpy as np
 from numba.core import types
 
 from games import cache, jit
+from games.addresses import address_of
 from games.backgammon.afterstates import MOST, STRIDE, afterstates_of
-from games.backgammon.board import CHECKERS, HOME, NOT_OFF, address_of, count_at, occupied, turn_of, words_type
+from games.backgammon.board import CHECKERS, HOME, NOT_OFF, count_at, occupied, turn_of, words_type
 from games.backgammon.unit import CORE, entry, inner
 from games.bits import EMPTY
 

@@ -21,7 +21,7 @@ from games import jit
 from games.backgammon.unit import entry, inner
 from games.bits import EMPTY, ONE, popcount
 
-WORDS, CHECKERS, OFF, BAR = 5, 15, 0, 25
+WORDS, STATE, CHECKERS, OFF, BAR = 5, 4, 15, 0, 25  # STATE: the word of the state
 S32 = np.uint64(32)
 MASK = np.uint64((1 << 26) - 1)  # all places
 POINTS = np.uint64((1 << 25) - 2)  # places 1 to 24
@@ -33,18 +33,11 @@ NOT_OFF = np.uint64(MASK ^ np.uint64(1))
 PLACE_BITS = tuple(np.uint64(sum(1 << place for place in range(26) if place >> k & 1)) for k in range(5))
 LOWER = np.uint64((1 << 32) - 1)
 TURN, DICE_SHIFT, PLY_SHIFT = ONE, 1, 16
+ALL_DICE = np.uint64(63 << DICE_SHIFT)
 
 words_type = types.Array(types.uint64, 1, "C")
 pointer_type = types.CPointer(types.uint64)
 side_type = types.UniTuple(types.uint64, 2)
-
-_DATA = 4  # index of the data address in Numba's array structure
-
-
-@jit.intrinsic(pointer_type, (words_type,), lambda builder, values: builder.extract_value(values[0], _DATA))
-def address_of(words):
-    """Return the address of an array of uint64; in plain Python the array."""
-    return words
 
 
 @jit.intrinsic(types.uint64, (types.uint64,),
@@ -123,7 +116,7 @@ def contact_between(low, high, other_low, other_high):
 
 @inner(types.boolean(words_type), forceinline=True)
 def second_to_move(words):
-    return words[4] & TURN != EMPTY
+    return words[STATE] & TURN != EMPTY
 
 
 @inner(types.boolean(words_type))
@@ -181,25 +174,24 @@ def packed(counts: np.ndarray, second: bool = False, dice: tuple[int, int] = (0,
 
 def dice_of(words: np.ndarray) -> tuple[int, int]:
     """Return the dice of a position, the larger first; (0, 0) before the roll."""
-    state = int(words[4]) >> DICE_SHIFT
+    state = int(words[STATE]) >> DICE_SHIFT
     return state & 7, state >> 3 & 7
 
 
 def ply_of(words: np.ndarray) -> int:
     """Return the plies played before a position."""
-    return int(words[4]) >> PLY_SHIFT
+    return int(words[STATE]) >> PLY_SHIFT
 
 
 def turn_of(words: np.ndarray) -> int:
     """Return 0 if the first player is to move, 1 if the second."""
-    return int(words[4]) & 1
+    return int(words[STATE]) & 1
 
 
 def with_dice(words: np.ndarray, dice: tuple[int, int]) -> np.ndarray:
     """Return a position with the dice rolled; (0, 0): not yet."""
     after = words.copy()
-    state = int(words[4]) & ~(63 << DICE_SHIFT)
-    after[4] = np.uint64(state | (max(dice) | min(dice) << 3) << DICE_SHIFT)
+    after[STATE] = words[STATE] & ~ALL_DICE | np.uint64((max(dice) | min(dice) << 3) << DICE_SHIFT)
     return after
 
 

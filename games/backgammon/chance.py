@@ -5,21 +5,20 @@ from __future__ import annotations
 import numpy as np
 
 from games.backgammon import dice as dice_of_games
-from games.backgammon.board import DICE_SHIFT, TURN, ply_of, start, with_dice
+from games.backgammon.board import ALL_DICE, STATE, TURN, ply_of, start, with_dice
 from games.backgammon.moves import ROLLS
 from games.record import Dice
 
-START, STATE = start(), 4
+START = start()
 CHANCES = np.array([1 if a == b else 2 for a, b in ROLLS]) / 36
 DICE_BITS = np.array([with_dice(START, dice)[STATE] for dice in ROLLS])
-ALL_DICE = np.uint64(63 << DICE_SHIFT)
 
 
 def _begun(words: np.ndarray, dice: tuple[int, int], second: int) -> np.ndarray:
     """Return the start with its roll, for the side with the larger die."""
     after = with_dice(words, dice)
     if second:
-        after[4] |= TURN
+        after[STATE] |= TURN
     return after
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from games.backgammon import content, notation
-from games.backgammon.board import PLY_SHIFT, TURN, WORDS, start
+from games.backgammon.board import PLY_SHIFT, STATE, WORDS, start, turn_of
 from games.backgammon.chance import roll, rolls
 from games.backgammon.contest import CONTEST
 from games.backgammon.draw import draw, picture
 from games.backgammon.ids import text_of
 from games.backgammon.moves import legal_moves, move_named, move_text, play
+from games.backgammon.native import WHOLE_GAMES
 from games.backgammon.reading import read
 from games.backgammon.rules import HIGHEST_POINTS, points
 from games.backgammon.search import searcher
@@ -27,12 +28,12 @@ def result(line: Line) -> float | None:
 
 def second_to_move(words: np.ndarray) -> bool:
     """Return whether the second player has the move, or the roll."""
-    return bool(words[4] & TURN)
+    return bool(turn_of(words))
 
 
 def plies(positions: np.ndarray) -> np.ndarray:
     """Return the plies played before positions (n, 5)."""
-    return positions[:, 4].astype(np.int64) >> PLY_SHIFT
+    return positions[:, STATE].astype(np.int64) >> PLY_SHIFT
 
 
 GAME = Game(
@@ -41,5 +42,5 @@ GAME = Game(
     draw=draw, move_text=move_text, move_name=move_text, move_named=move_named, plies=plies, read=read,
     suffixes=tuple(content.SUFFIXES), of_games=lambda name: content.of_file(str(name)) != content.LABELS,
     holds_games=lambda name: content.of_file(str(name)) is not None, picture=picture, searcher=searcher,
-    deepest=DEEPEST, contest=CONTEST, scale=0.00333,
+    deepest=DEEPEST, contest=CONTEST, scale=0.00333, whole_games=WHOLE_GAMES,
     wording=Wording("hundredths of a point", "expected points = 3 v", ("X", "O"), False, "checker"))

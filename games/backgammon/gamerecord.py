@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from games.backgammon.board import start, turn_of, with_dice
+from games.backgammon.board import STATE, start, turn_of, with_dice
 from games.backgammon.notation import parse_move
 from games.backgammon.rules import afterstates, points
 
@@ -71,7 +71,7 @@ class GameRecord:
             raise Fault(f"dice {dice[0]}{dice[1]} at ply {len(self.rolled) + 1}, expected two of 1 to 6", "impossible dice")
         words = self.now
         if not self.rolled:
-            words[4] |= np.uint64(side)
+            words[STATE] |= np.uint64(side)
         words = with_dice(words, dice)
         after, moves = afterstates(words)
         try:

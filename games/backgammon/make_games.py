@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import zstandard
 
-from games.backgammon.board import start, with_dice
+from games.backgammon.board import STATE, start, with_dice
 from games.backgammon.dice import first_roll, roll
 from games.backgammon.gamerecord import GameRecord
 from games.backgammon.mat import mat_text
@@ -28,7 +28,7 @@ def play(number: int) -> GameRecord:
     game = GameRecord(("pubeval", "pubeval"))
     words = start()
     dice, second = first_roll(SEED, number)
-    words[4] |= np.uint64(second)
+    words[STATE] |= np.uint64(second)
     while not points(words):
         words = with_dice(words, dice)
         after, moves = afterstates(words)

@@ -13,12 +13,13 @@ from typing import Any
 import numpy as np
 from numba.core import types
 
+from games.addresses import address_of
 from games.backgammon.afterstates import MOST, STRIDE, afterstates_of
 from games.backgammon.board import (
     PLY_SHIFT,
+    STATE,
     TURN,
     WORDS,
-    address_of,
     contact_between,
     pointer_type,
     start,
@@ -48,7 +49,7 @@ def start_at(position, seed, game):
     for i in range(WORDS):
         position[i] = START[i]
     way, second = first_way(np.uint64(seed), np.uint64(game))
-    position[4] = np.uint64(second)
+    position[STATE] = np.uint64(second)
     return larger_first(way)
 
 
@@ -62,15 +63,15 @@ def way_at(seed, game, ply):
 def write_afterstates(position, way, out, scratch):
     """Write the afterstates of a roll to `out`, WORDS each; return their number."""
     larger, smaller = way // SIDES + 1, way % SIDES + 1
-    turn = np.int64(position[4] & TURN)
+    turn = np.int64(position[STATE] & TURN)
     for i in range(4):
         scratch[i] = position[(i + 2 * turn) & 3]
     n = afterstates_of(scratch, out, larger, smaller)
-    state = (position[4] ^ TURN) + ONE_PLY
+    state = (position[STATE] ^ TURN) + ONE_PLY
     for k in range(n):
         for i in range(4):
             out[WORDS * k + i] = scratch[STRIDE * k + ((i + 2 * turn) & 3)]
-        out[WORDS * k + 4] = state
+        out[WORDS * k + STATE] = state
     return n
 
 
@@ -90,7 +91,8 @@ def points_at(position):
 @entry(types.int64(pointer_type, pointer_type, types.int64, types.int64))
 def choose_at_random(position, afterstates, n, seed):
     """Choose any afterstate; `seed` is a number, not an address."""
-    random = philox(position[0] ^ position[3], position[1] ^ position[2], position[4], np.uint64(1), np.uint64(seed), position[0])
+    random = philox(position[0] ^ position[3], position[1] ^ position[2], position[STATE], np.uint64(1), np.uint64(seed),
+                    position[0])
     return np.int64(upper_product(random[0], np.uint64(n)))
 
 
@@ -98,7 +100,7 @@ def choose_at_random(position, afterstates, n, seed):
 def best_by_pubeval(position, afterstates, n):
     """Return the index of the afterstate that pubeval scores highest, the first of equals."""
     race = not contact_between(position[0], position[1], position[2], position[3])
-    mine = 2 * np.int64(position[4] & TURN)
+    mine = 2 * np.int64(position[STATE] & TURN)
     theirs = 2 - mine
     best, best_score = 0, np.int64(0)
     for k in range(n):
@@ -130,7 +132,7 @@ def pubeval_move(words: np.ndarray, after: np.ndarray) -> int:
 def pubeval(words):
     """Return pubeval's score of an afterstate, for the side that has moved."""
     race = not contact_between(words[0], words[1], words[2], words[3])
-    mine = 2 - 2 * np.int64(words[4] & TURN)
+    mine = 2 - 2 * np.int64(words[STATE] & TURN)
     return pubeval_of(words[mine], words[mine + 1], words[2 - mine], words[3 - mine], race) / WHOLE
 
 
@@ -155,6 +157,7 @@ class WholeGames:
     chances: np.ndarray = field(default_factory=lambda: _ways()[1])
     first_chances: np.ndarray = field(default_factory=lambda: _ways()[2])
     most_points: int = HIGHEST_POINTS
+    players: dict[str, Any] = field(default_factory=lambda: {"random": choose_at_random, "pubeval": choose_by_pubeval})
 
 
 WHOLE_GAMES = WholeGames()

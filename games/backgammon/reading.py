@@ -13,7 +13,7 @@ from hashlib import blake2b
 import numpy as np
 
 from games.backgammon import content, labels, mat, sgf
-from games.backgammon.board import TURN
+from games.backgammon.board import STATE, TURN
 from games.backgammon.gamerecord import DROPPED, Fault, Found, GameRecord
 from games.backgammon.rules import HIGHEST_POINTS, points
 from games.record import PositionBatch, ReadOptions, ReadReport
@@ -23,7 +23,6 @@ OPENING_PLIES = 2  # with their dice: more than 300 rolls, and as many openings 
 MOST_NOTES = 1000  # faults of a file that are reported one by one; the others are counted
 WITHOUT_OUTCOME = "ended by a dropped double, so without points of play"
 POSITIONS = ("auto", "all")
-BOARD = 4  # words of a position that are its checkers
 
 
 class Faults:
@@ -121,7 +120,7 @@ def _chosen(line: np.ndarray, options: ReadOptions, identity: np.uint64, memory:
 
 def _new(positions: np.ndarray, memory: set, report: ReadReport) -> np.ndarray:
     """Return which positions (n,) were not seen before, whatever their plies; they are from now on."""
-    keys = [words[:BOARD].tobytes() + bytes([int(words[BOARD]) & 1]) for words in positions]
+    keys = [words[:STATE].tobytes() + bytes([int(words[STATE]) & 1]) for words in positions]
     found = np.ones(len(keys), bool)
     for i, key in enumerate(keys):
         found[i] = key not in memory
@@ -133,7 +132,7 @@ def _new(positions: np.ndarray, memory: set, report: ReadReport) -> np.ndarray:
 def swapped(positions: np.ndarray) -> np.ndarray:
     """Return positions (n, words) with the two players in each other's place."""
     found = positions[:, [2, 3, 0, 1, 4]]
-    found[:, BOARD] ^= TURN
+    found[:, STATE] ^= TURN
     return found
 
 
@@ -162,7 +161,7 @@ def _labelled(parts: Iterator[labels.Labels], faults: Faults, options: ReadOptio
         report.used += len(positions)
         report.positions += len(positions)
         if len(positions):
-            identities = np.array([_hash(words[:BOARD].tobytes()) for words in positions])
+            identities = np.array([_hash(words[:STATE].tobytes()) for words in positions])
             other = identities & np.uint64(1) != 0
             positions[other] = swapped(positions[other])
             outcomes[other] *= -1

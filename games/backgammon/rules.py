@@ -5,14 +5,15 @@ from __future__ import annotations
 import numpy as np
 from numba.core import types
 
+from games.addresses import address_of
 from games.backgammon.afterstates import MOST, STRIDE, afterstates_of
 from games.backgammon.board import (
     BAR_SET,
     NOT_OFF,
     PLY_SHIFT,
+    STATE,
     TURN,
     WORDS,
-    address_of,
     dice_of,
     occupied,
     turn_of,
@@ -52,7 +53,7 @@ def points(words):
 
 @entry(types.int64(words_type, words_type, words_type, types.int64, types.int64))
 def _afterstates(words, out, scratch, larger, smaller):
-    turn = 2 * np.int64(words[4] & TURN)
+    turn = 2 * np.int64(words[STATE] & TURN)
     for i in range(4):
         out[i] = words[(i + turn) % 4]
     return afterstates_of(address_of(out), address_of(scratch), larger, smaller)
@@ -71,7 +72,7 @@ def afterstates(words: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     state = int(with_dice(words, (0, 0))[4])
     after = np.empty((len(found), WORDS), np.uint64)
     after[:, :4] = found[:, :4] if not turn_of(words) else found[:, [2, 3, 0, 1]]
-    after[:, 4] = (state ^ int(TURN)) + (1 << PLY_SHIFT)
+    after[:, STATE] = (state ^ int(TURN)) + (1 << PLY_SHIFT)
     return after, found[:, 4].copy()
 
 

@@ -6,7 +6,7 @@ import numpy as np
 from numba.core import types
 
 from games.backgammon.afterstates import STRIDE
-from games.backgammon.board import DICE_SHIFT, PLY_SHIFT, TURN, WORDS, pointer_type
+from games.backgammon.board import ALL_DICE, DICE_SHIFT, PLY_SHIFT, STATE, TURN, WORDS, pointer_type
 from games.backgammon.dice import SIDES, first_way, way_of
 from games.backgammon.native import MOST_AFTERSTATES, SCRATCH, START, WHOLE_GAMES, larger_first, write_afterstates
 from games.backgammon.rules import HIGHEST_POINTS, MOVE_DICE_SHIFT, points_won
@@ -15,7 +15,6 @@ from games.search.expectimax import DiceRules, make_expectimax
 from games.search.expectimax_searcher import ExpectimaxSearcher
 
 DIE = np.uint64(7)
-ALL_DICE = np.uint64(63 << DICE_SHIFT)
 
 
 @inner(types.int64(pointer_type))
@@ -26,22 +25,22 @@ def points_here(position):
 
 @inner(types.boolean(pointer_type))
 def second_here(position):
-    return position[4] & TURN != np.uint64(0)
+    return position[STATE] & TURN != np.uint64(0)
 
 
 @inner(types.int64(pointer_type))
 def way_here(position):
-    dice = position[4] >> np.uint64(DICE_SHIFT)
+    dice = position[STATE] >> np.uint64(DICE_SHIFT)
     return SIDES * (np.int64(dice & DIE) - 1) + np.int64(dice >> np.uint64(3) & DIE) - 1
 
 
 @inner(types.int64(pointer_type, types.int64, pointer_type, pointer_type))
 def successors(position, way, to, memory):
     """Write the afterstates of a roll, without dice."""
-    state = position[WORDS - 1]
-    position[WORDS - 1] = state & ~ALL_DICE
+    state = position[STATE]
+    position[STATE] = state & ~ALL_DICE
     n = write_afterstates(position, way, to, memory)
-    position[WORDS - 1] = state
+    position[STATE] = state
     return n
 
 
@@ -61,10 +60,10 @@ def roll_here(position, seed, game):
     if begins:
         way, second = first_way(seed, game)
     else:
-        way = way_of(seed, game, position[WORDS - 1] >> np.uint64(PLY_SHIFT))
+        way = way_of(seed, game, position[STATE] >> np.uint64(PLY_SHIFT))
     way = larger_first(way)
     dice = np.uint64(way // SIDES + 1) | np.uint64(way % SIDES + 1) << np.uint64(3)
-    position[WORDS - 1] = position[WORDS - 1] & ~ALL_DICE | dice << np.uint64(DICE_SHIFT) | np.uint64(second)
+    position[STATE] = position[STATE] & ~ALL_DICE | dice << np.uint64(DICE_SHIFT) | np.uint64(second)
 
 
 SEARCH = make_expectimax(DiceRules(

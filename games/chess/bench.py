@@ -21,8 +21,13 @@ from games.streams import pieces
 SAMPLES = "stockfish400.pgn.zst"
 LIGHT = "pesto"  # an evaluation of material and piece-square tables only, measured too
 REFERENCE = "python-chess"
-# games a CPU second; million nodes a CPU second, also with the light evaluation; games a CPU second
-TARGETS = {"reading": 80_000, "exact": 7.0, "light": 7.0, "selfplay": 15.0}
+# games a CPU second; million nodes a CPU second, also with the light evaluation; games a CPU second; then of a dataset: million
+# positions a CPU second counted, read and counted, and passed over; CPU seconds and megabytes of a fit; of self-play with
+# learning: CPU seconds of learning and writing, in percent of those of playing
+TARGETS = {"reading": 80_000, "exact": 7.0, "light": 7.0, "selfplay": 15.0, "coefficients": 3.0, "file": 1.0, "pass": 20.0,
+           "fit": 2.0, "memory": 150.0, "learning": 10.0}
+TEXEL, HCE = "texel-tuner, published", "hce-tuner, published"
+PUBLISHED = {"coefficients": (TEXEL, 0.48), "file": (TEXEL, 0.051), "fit": (TEXEL, 60.0), "memory": (HCE, 104.0)}
 REFERENCE_GAMES = 200
 KIWIPETE = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1"
 

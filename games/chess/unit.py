@@ -5,7 +5,7 @@ from __future__ import annotations
 from games import jit
 
 SOURCES = [
-    *jit.modules("games", "bits hashset perft"),
+    *jit.modules("games", "addresses bits hashset perft"),
     *jit.modules("games.search", "alphabeta alphabeta_searcher context harvest iterate memory move_order ordering quiescence "
                                  "rules searcher transposition"),
     *jit.modules("games.chess", "attacks checks collect comment_scores content coordinates epd faults fen game_row label_scores "

@@ -15,6 +15,7 @@ from llvmlite import ir
 from numba.core import types
 
 from games import jit
+from games.addresses import address_of
 from games.jit import Unit
 from games.search.context import UNIT
 
@@ -76,16 +77,6 @@ def evaluate_at(function, position, weights):
     return function(position, weights, 0)
 
 
-def _data(builder, values):
-    return builder.extract_value(values[0], 4)  # the address in Numba's array structure
-
-
-@jit.intrinsic(pointer_type, (words_type,), _data)
-def address(array):
-    """Return the address of an array; in plain Python the array."""
-    return array
-
-
 @jit.intrinsic(pointer_type, (pointer_type, I64), lambda builder, values: builder.gep(values[0], [values[1]]))
 def offset(pointer, words):
     """Return the address so many words further; in plain Python the rest of the array."""
@@ -121,7 +112,7 @@ def make_expectimax(rules: DiceRules) -> Expectimax:
     @inner(F64(pointer_type, I64, I64, I64, I64, I64, F64, types.uint64, words_type, floats_type, numbers_type, words_type))
     def best_of(position, way, depth, level, function, weights, scale, seed, memory, values, found, stop):
         """Return v of the best move of a roll; at level 0 also write which it is, by the seed among equals."""
-        at, base = address(memory), level * most
+        at, base = address_of(memory), level * most
         to = offset(at, (1 + level) * memory_size)
         n = successors(position, way, to, at)
         found[NODES] += n
@@ -173,13 +164,13 @@ def make_expectimax(rules: DiceRules) -> Expectimax:
             for i in range(words):
                 seed = mixed(seed, position[i])
         found[NODES] = 0
-        return best_of(address(position), way_of(address(position)), depth, 0, function, weights, scale / UNIT, seed, memory,
-                       values, found, stop)
+        here = address_of(position)
+        return best_of(here, way_of(here), depth, 0, function, weights, scale / UNIT, seed, memory, values, found, stop)
 
     @entry(types.void(rows_type, I64, I64, F64, words_type, floats_type, numbers_type, words_type, floats_type))
     def best_values(positions, function, weights, scale, memory, values, found, stop, out):
         for i in range(len(positions)):
-            position = address(positions[i])
+            position = address_of(positions[i])
             value = best_of(position, way_of(position), 1, 1, function, weights, scale / UNIT, np.uint64(0), memory, values,
                             found, stop)
             out[i] = -value if second_to_move(position) else value
@@ -187,7 +178,7 @@ def make_expectimax(rules: DiceRules) -> Expectimax:
     @entry(I64(words_type, types.uint64, types.uint64, I64, I64, F64, types.uint64, words_type, floats_type, numbers_type,
                words_type, rows_type, rows_type, numbers_type, numbers_type))
     def play(position, dice_seed, game, function, weights, scale, seed, memory, values, found, stop, line, after, moves, statics):
-        here = address(position)
+        here = address_of(position)
         for ply in range(len(moves)):
             if stop[0]:
                 return ply

@@ -2,7 +2,7 @@
 
 from games import jit
 
-SOURCES = [*jit.modules("games", "bits"), *jit.modules("games.tictactoe", "rules unit")]
+SOURCES = [*jit.modules("games", "addresses bits"), *jit.modules("games.tictactoe", "rules unit")]
 CORE = jit.Unit("tictactoe", lambda: SOURCES)
 inner = CORE.inner
 entry = CORE.entry

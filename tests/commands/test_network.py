@@ -132,9 +132,12 @@ def test_the_usual_encoding_is_for_the_side_to_move(game, name):
     assert chosen_encoding(game, None).name == name and chosen_encoding(game, None).for_mover
 
 
-def test_a_dataset_has_no_positions(small_dataset, tmp_path):
-    ran = tuner("network", "classic", small_dataset.path, "-o", tmp_path / "net.yaml")
-    assert ran.status == 2 and "hold counts of one evaluation, not positions; name the games" in ran.err.splitlines()[-1]
+def test_a_dataset_has_no_positions(tmp_path):
+    """Said before anything is read, with the files that have them."""
+    done("dataset", tictactoe_file(tmp_path, 100), "--params", "tictactoe/classic", "-o", tmp_path / "games.ds")
+    ran = tuner("network", "tictactoe/classic", tmp_path / "games.ds", "-o", tmp_path / "net.yaml")
+    assert ran.status == 2 and ran.err == (f"tuner: {tmp_path / 'games.ds'}: a dataset holds counts of one evaluation, not the "
+                                           "positions that a network sees; name the games that it was made from: games.ttt\n")
 
 
 def test_the_sentence_is_true_for_the_numbers():
@@ -143,7 +146,7 @@ def test_the_sentence_is_true_for_the_numbers():
         return sentence({"start": "classic", "gain": {"value": value, "low": low, "high": high}})
 
     interval = "than classic, by 0.0100 [0.0080, 0.0120]"
-    assert said(0.01, 0.002).startswith(f"The network predicts these values better {interval}. That is no Elo")
+    assert said(0.01, 0.002).startswith(f"The network predicts these values better {interval}. That is not strength")
     assert said(-0.01, 0.002).startswith(f"The network predicts these values worse {interval}: more positions")
     assert said(0.001, 0.002) == "The network and classic predict these values equally well, as far as these games can tell."
     assert said(0.1, None).startswith("The held-out games have one opening")

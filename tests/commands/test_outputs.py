@@ -36,6 +36,7 @@ WRITERS = {
     "params -o": ("params old.yaml --add-missing --terms lines.py -o {out}", ["old.yaml", "lines.py"], ".yaml"),
     "network -o": ("network old.yaml games.ttt --targets results --held-out 0.4 --epochs 2 -o {out}", ["old.yaml", "games.ttt"],
                    ".yaml"),
+    "selfplay network -o": ("selfplay net.yaml --games 4 --run fresh -o {out}", ["net.yaml"], ".yaml"),
     "headroom -o": ("headroom old.yaml games.ttt --targets results --held-out 0.4 -o {out}", ["old.yaml", "games.ttt"], ".html"),
     "report -o": ("report tuned -o {out}", [], ".html"),
 }
@@ -86,6 +87,7 @@ def made(tmp_path_factory) -> Path:
             write_parameters(folder / name, chess)
         done("match", "random", "random", "--games", 4, "--plies", 8, "--pgn", "book.pgn", "--run", "matched")
         done("selfplay", "chess.yaml", "--games", 2, "--batch", 2, *CHESS.split(), "--run", "played")
+        done("selfplay", "backgammon", "--hidden", 0, "--games", 4, "--run", "network", "-o", "net.yaml")
         for name in ("a.ds", "b.ds"):
             done("dataset", "games.ttt", "--params", "old.yaml", "-o", name)
     finally:

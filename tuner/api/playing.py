@@ -66,7 +66,8 @@ def play_match(a: Evaluation | str | Path, b: Evaluation | str | Path, *, games:
         limits = {name: limit for name, limit in given.items() if limit is not None} or {"depth": usual.depth}
         settings = settings_of(*players, games=games, sprt=sprt, controls=(limits, dict(limits)), seed=seed, terms=terms,
                                openings=None if openings is None else str(openings),
-                               random_plies=usual.random_plies if random_plies is None else random_plies, model=usual.model)
+                               random_plies=usual.random_plies if random_plies is None else random_plies, model=usual.model,
+                               luck=usual.luck)
         try:
             settings.require_sense()
         except ValueError as problem:

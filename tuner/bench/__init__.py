@@ -2,6 +2,21 @@
 
 A measurement is a function of a `Workload` that returns rows: dicts with `what` was measured, value, unit, target (with
 `at_most` if less is better) and the reference's value.
+
+What depends on the game is in its module `games.<game>.bench`:
+
+    SAMPLES LIGHT REFERENCE TARGETS    bundled games, a light parameter file, another program, targets by name
+    reading(games) counting()          speed of reading files, and of move generation
+    SEARCHED engines_nodes()           positions that are searched, and the speed of other engines on them
+
+and, where the game differs from what most measurements do:
+
+    searching(searcher, depth) DEPTHS SEARCH_UNIT    the speed of a search that has no other limit, instead of its nodes a second
+    COUNTING                           what `counting` counts: what it is called and its unit (default: perft, nodes)
+    POSITIONS                          the positions that datasets are made of (default: quiet)
+    GAMES LEARNING_GAMES               games of self-play without learning and with it
+    WHOLE_GAMES HIDDEN                 calls of compiled loops over whole games; hidden units of the network that is measured
+    PUBLISHED                          published numbers of other programs, by the name of the measurement
 """
 
 from __future__ import annotations
@@ -19,6 +34,10 @@ from games.streams import InputError
 from tuner.engine.loading import SAMPLES, load_parameters
 
 
+class NothingToMeasure(InputError):
+    """A measurement that has no meaning for a game."""
+
+
 @dataclass(frozen=True)
 class Workload:
     """The input of a measurement: a bundled parameter file, a file of games, and a temporary folder."""
@@ -27,6 +46,11 @@ class Workload:
     games: Path
     folder: Path
 
+    @property
+    def of_game(self) -> ModuleType:
+        """The module of the game that measures it."""
+        return bench_of(load_parameters(self.params).game)
+
 
 def bench_of(game: str) -> ModuleType:
     """Return the module of a game that measures it: its positions, samples, reference and targets; InputError if it has none."""
@@ -34,6 +58,11 @@ def bench_of(game: str) -> ModuleType:
     if importlib.util.find_spec(name) is None:
         raise InputError(f"{game}: has no measurements of its own; choose --params of another game")
     return importlib.import_module(name)
+
+
+def published(rows: ModuleType, name: str) -> tuple[str, float | None]:
+    """Return the program and its number that a game names for a measurement; no number if it names none."""
+    return getattr(rows, "PUBLISHED", {}).get(name, ("", None))
 
 
 def samples_of(params: str) -> Path:

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import numpy as np
 
-from games.record import ReadOptions
-from tuner.bench import Workload, cpu_seconds, row
+from games.record import ReadOptions, scale_of
+from tuner.bench import Workload, cpu_seconds, published, row
 from tuner.datasets.dataset import Dataset
 from tuner.datasets.format import is_dataset
 from tuner.datasets.reader import open_dataset
@@ -79,17 +79,21 @@ def largest_terms(layout: Layout, most: int) -> set[str]:
 def _zero(data: Dataset) -> Parameters:
     layout = data.layout
     stages = tuple(data.manifest["stages"])
-    return Parameters(data.manifest["game"], layout, stages, np.zeros((len(stages), layout.size)), 0.00255)
+    return Parameters(data.manifest["game"], layout, stages, np.zeros((len(stages), layout.size)), _scale(data))
+
+
+def _scale(data: Dataset) -> float:
+    return scale_of(data.manifest["game"])
 
 
 def passes(work: Workload) -> list[dict]:
     """Measure loss and gradient in one pass, against the same with a sparse matrix of SciPy."""
     from scipy.sparse import csr_matrix
 
-    whole, rows = whole_data(work), []
-    sizes = whole.layout
+    whole, rows, target_of = whole_data(work), [], work.of_game.TARGETS
+    sizes, scale = whole.layout, _scale(whole)
     for data in (whole, without_terms(whole, largest_terms(sizes, sizes.size - 1), work.folder / "narrower")):
-        problem = make_problem(data, _zero(data), FitOptions(), np.arange(data.games), 0.00255)
+        problem = make_problem(data, _zero(data), FitOptions(), np.arange(data.games), scale)
         weights = np.random.default_rng(1).normal(0, 10, problem.start.shape)
         problem.loss_gradient(weights)
         seconds = cpu_seconds(lambda p=problem, w=weights: p.loss_gradient(w))
@@ -101,31 +105,34 @@ def passes(work: Workload) -> list[dict]:
         target = (1 + data.outcome[:some].astype(np.float64)) / 2
 
         def scipy_pass(matrix=matrix, shares=shares, target=target, w=weights) -> np.ndarray:
-            p = 1 / (1 + np.exp(-2 * 0.00255 * ((matrix @ w[:, :-1].T) * shares).sum(axis=1)))
+            p = 1 / (1 + np.exp(-2 * scale * ((matrix @ w[:, :-1].T) * shares).sum(axis=1)))
             _ = -(target * np.log(p) + (1 - target) * np.log1p(-p)).mean()
             return matrix.T @ ((p - target)[:, None] * shares)
 
         theirs = some / cpu_seconds(scipy_pass)
         nonzeros = len(data.index) / data.positions
         rows.append(row(f"fused pass, {nonzeros:.1f} nonzeros, {problem.stages} stages", data.positions / seconds / 1e6,
-                        "M positions/s", 20.0 if nonzeros < 40 else None, reference=("NumPy + SciPy", theirs / 1e6)))
+                        "M positions/s", target_of.get("pass") if nonzeros < 40 else None,
+                        reference=("NumPy + SciPy", theirs / 1e6)))
     return rows
 
 
 def fits(work: Workload) -> list[dict]:
     """Measure fits from zero with standard errors, each in its own process, and their memory."""
-    whole, rows = whole_data(work), []
+    whole, rows, bench = whole_data(work), [], work.of_game
     layout, stages = whole.layout, len(whole.manifest["stages"])
-    small = without_terms(whole, largest_terms(layout, SMALL_FIT // stages), work.folder / "small")
-    for data, target in ((small, 2.0), (whole, None)):
+    measured, left_out = [(whole, None)], largest_terms(layout, SMALL_FIT // stages)
+    if left_out:
+        measured.insert(0, (without_terms(whole, left_out, work.folder / "small"), bench.TARGETS.get("fit")))
+    for data, target in measured:
         done = subprocess.run([sys.executable, "-m", "tuner.bench.learning", str(data.path)], stdout=subprocess.PIPE, check=True)
         found = json.loads(done.stdout)
         what = f"{data.positions:,} positions, {data.columns} x {stages}"
         rows.append(row(f"fit from zero, {what}, {found['error']:.0e} from the optimum", found["cpu_seconds"], "CPU s", target,
-                        True, ("texel-tuner, published", 60.0)))
+                        True, published(bench, "fit")))
         rows.append(row(f"  the same with the automatic prior, {what}", found["prior_cpu_seconds"], "CPU s", None, True))
-        rows.append(row(f"  memory above the imports, {what}", found["megabytes"], "MB", 150.0, True,
-                        ("hce-tuner, published", 104.0)))
+        rows.append(row(f"  memory above the imports, {what}", found["megabytes"], "MB",
+                        bench.TARGETS.get("memory"), True, published(bench, "memory")))
     return rows
 
 
@@ -142,9 +149,9 @@ def _measure(path: str) -> dict:
     data = open_dataset(path)
     parameters = _zero(data)
     games = np.arange(min(50, data.games))
-    tiny = make_problem(data, parameters, FitOptions(), games, 0.00255)
+    tiny = make_problem(data, parameters, FitOptions(), games, _scale(data))
     tiny.gauss_newton(tiny.start)  # compiles and loads what a fit needs
-    tiny.device.score_products(tiny, tiny.start, np.arange(tiny.start.size))
+    tiny.device.score_products(tiny.model, tiny.start, np.arange(tiny.start.size))
     before = peak_megabytes()
     options = FitOptions(held_out=0.0, prior=None, learning=LearnerOptions(tolerance=NEAR / 4))
     started = time.process_time()

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from games.record import ReadOptions, ReadReport
-from tuner.bench import Workload, bench_of, cpu_seconds, row
+from tuner.bench import Workload, bench_of, cpu_seconds, published, row
 from tuner.engine.counter import Counter
 from tuner.engine.loading import load_engine, quiescence_of
 from tuner.io.files import QUIESCENCE
@@ -28,20 +28,26 @@ def perft(work: Workload) -> list[dict]:
     """Measure move generation, with bulk counting at the last ply."""
     engine, _ = load_engine(work.params)
     bench = bench_of(engine.game.name)
-    return [row(f"perft, {name}", nodes / seconds / 1e6, "M nodes/s", bench.TARGETS.get("perft"),
+    what, unit = getattr(bench, "COUNTING", ("perft", "nodes"))
+    return [row(f"{what}, {name}", nodes / seconds / 1e6, f"M {unit}/s", bench.TARGETS.get("perft"),
                 reference=(bench.REFERENCE, reference and reference / 1e6))
             for name, nodes, seconds, reference in bench.counting()]
 
 
 def positions_to_coefficients(work: Workload) -> list[dict]:
-    """Measure counting the terms of positions, and selecting quiet ones."""
+    """Measure counting the terms of positions, and reading those that datasets are made of, quiet ones in most games."""
     engine, _ = load_engine(work.params)
-    quiescence = quiescence_of(engine, QUIESCENCE)
-    packed = quiescence.engine.packed(quiescence.parameters)
+    bench = bench_of(engine.game.name)
+    chosen = getattr(bench, "POSITIONS", "quiet")
+    evaluation = None
+    if chosen == "quiet":
+        quiescence = quiescence_of(engine, QUIESCENCE)
+        packed = quiescence.engine.packed(quiescence.parameters)  # its address is used below
+        evaluation = quiescence.engine.evaluation(packed)
 
     def read(kind: str, source: Path) -> tuple[list[np.ndarray], ReadReport]:
         report = ReadReport()
-        options = ReadOptions(positions=kind, evaluation=quiescence.engine.evaluation(packed), duplicates="keep")
+        options = ReadOptions(positions=kind, evaluation=evaluation, duplicates="keep")
         return [batch.positions for batch in engine.game.read(str(source), options, report, lambda text: None)], report
 
     batches, _ = read("all", work.games)
@@ -50,9 +56,9 @@ def positions_to_coefficients(work: Workload) -> list[dict]:
     counter.count(positions)
     seconds = cpu_seconds(lambda: counter.count(positions))
     nonzeros = len(counter.count(positions).index) / len(positions)
-    whole = cpu_seconds(lambda: [counter.count(batch) for batch in read("quiet", work.games)[0]], 3)
+    whole = cpu_seconds(lambda: [counter.count(batch) for batch in read(chosen, work.games)[0]], 3)
     examined = sum(len(batch) for batch in batches)
     return [row(f"positions -> {engine.layout.size} coefficients ({nonzeros:.0f} nonzeros)", len(positions) / seconds / 1e6,
-                "M positions/s", 3.0, reference=("texel-tuner, published", 0.48)),
-            row("file -> coefficients of quiet positions", examined / whole / 1e6, "M positions/s", 1.0,
-                reference=("texel-tuner, published", 0.051))]
+                "M positions/s", bench.TARGETS.get("coefficients"), reference=published(bench, "coefficients")),
+            row(f"file -> coefficients of {chosen} positions", examined / whole / 1e6, "M positions/s",
+                bench.TARGETS.get("file"), reference=published(bench, "file"))]

@@ -1,22 +1,26 @@
-"""Speed of search and self-play: nodes and games per second."""
+"""Speed of search and self-play: nodes or decisions, and games, per second."""
 
 from __future__ import annotations
 
 import tempfile
 import threading
 import time
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
+from games.record import Dice, find
 from games.search.searcher import Limits, Searcher
-from tuner.bench import Workload, bench_of, row
+from tuner.bench import Workload, row
 from tuner.engine.engine import Engine
 from tuner.engine.loading import load_engine, load_parameters
 from tuner.io.progress import Display
 from tuner.parallel import OnThreads
 from tuner.selfplay.run import new_run
 from tuner.selfplay.settings import Settings
+from tuner.selfplay.setup import usual_of
+from tuner.selfplay.whole_games import PlaysGames, play_whole
 
 NODES = 1_000_000  # per position
 SELF_PLAY_DEPTH, RANDOM_PLIES, LONGEST, GAMES = 4, 8, 160, 15
@@ -32,8 +36,15 @@ def _nodes_per_second(searcher: Searcher, positions: list[np.ndarray]) -> float:
 
 
 def searches(work: Workload) -> list[dict]:
-    """Measure nodes per second in both modes, with one thread and with two, and those of other engines."""
-    lines, rows = [], bench_of(load_parameters(work.params).game)
+    """Measure nodes per second in both modes, with one thread and with two, and those of other engines; or moves decided on, in
+    games whose search is limited by its depth alone."""
+    lines, rows = [], work.of_game
+    if hasattr(rows, "searching"):
+        engine, parameters = load_engine(work.params)
+        searcher = engine.searcher(parameters, True)
+        rows.searching(searcher, rows.DEPTHS[0])
+        return [row(f"search, depth {depth}, {work.params}", rows.searching(searcher, depth), rows.SEARCH_UNIT,
+                    rows.TARGETS.get("search")) for depth in rows.DEPTHS]
     for params in dict.fromkeys((work.params, rows.LIGHT)):
         engine, parameters = load_engine(params)
         positions = [engine.game.position(text) for text in rows.SEARCHED]
@@ -66,36 +77,43 @@ def _two_threads(engine: Engine, parameters, positions: list[np.ndarray]) -> flo
 
 
 def self_play(work: Workload) -> list[dict]:
-    """Measure games per CPU second of an exact search against itself."""
-    lines, rows = [], bench_of(load_parameters(work.params).game)
+    """Measure games per CPU second of an exact search against itself; of a search that plays whole games, one ply deep."""
+    lines, rows = [], work.of_game
     for params in dict.fromkeys((work.params, rows.LIGHT)):
         engine, parameters = load_engine(params)
         searcher = engine.searcher(parameters, playing=False, megabytes=4)
-        rng = np.random.default_rng(1)
-        _game(engine, searcher, rng)
-        started, plies = time.process_time(), 0
-        for _ in range(GAMES):
-            plies += _game(engine, searcher, rng)
-        spent = time.process_time() - started
-        lines.append(row(f"self-play, depth {SELF_PLAY_DEPTH}, exact, {params}, {plies / GAMES:.0f} plies a game", GAMES / spent,
-                         "games/s", rows.TARGETS.get("selfplay")))
+        rng, games = np.random.default_rng(1), getattr(rows, "GAMES", GAMES)
+        play = partial(_whole_game if isinstance(searcher, PlaysGames) else _game, engine, searcher, rng)
+        play()
+        started, plies = time.process_time(), sum(play() for _ in range(games))
+        how = "depth 1" if isinstance(searcher, PlaysGames) else f"depth {SELF_PLAY_DEPTH}, exact"
+        lines.append(row(f"self-play, {how}, {params}, {plies / games:.0f} plies a game",
+                         games / (time.process_time() - started), "games/s", rows.TARGETS.get("selfplay")))
     return lines
 
 
 def learning(work: Workload) -> list[dict]:
     """Measure the CPU time of learning relative to playing, and the speed-up of two threads, by the clock."""
-    seconds, cost = {}, 0.0
+    seconds, cost, rows = {}, 0.0, work.of_game
+    usual, games = usual_of(find(load_parameters(work.params).game)), getattr(rows, "LEARNING_GAMES", LEARNING_GAMES)
+    settings = Settings(work.params, games, usual.depth, random_plies=usual.random_plies, plies=usual.plies, method=usual.method)
     with tempfile.TemporaryDirectory(prefix="evaltune-") as folder:
         for workers in (1, 2):
-            settings = Settings(work.params, LEARNING_GAMES)
             begun, cpu, own = time.monotonic(), time.process_time(), time.thread_time()
             new_run(settings, Path(folder) / str(workers), OnThreads(workers), None, "tuner bench", Display())
             seconds[workers] = time.monotonic() - begun
             own = time.thread_time() - own  # this thread learns and writes, the others play
             cost = max(cost, own / (time.process_time() - cpu - own))
-    return [row(f"self-play with learning, depth 3, {work.params}", LEARNING_GAMES / seconds[1], "games/s by the clock"),
-            row("  learning and writing, relative to playing", 100 * cost, "% more", 10.0, at_most=True),
+    return [row(f"self-play with learning, depth {usual.depth}, {work.params}", games / seconds[1], "games/s by the clock"),
+            row("  learning and writing, relative to playing", 100 * cost, "% more", rows.TARGETS.get("learning"), at_most=True),
             row("  two threads against one, by the clock", seconds[1] / seconds[2], "x", 1.9)]
+
+
+def _whole_game(engine: Engine, searcher: PlaysGames, rng: np.random.Generator) -> int:
+    """Play one game in one call, as `tuner selfplay` does; return its length."""
+    found = play_whole(engine.game, searcher, Dice(1, int(rng.integers(1 << 40))), usual_of(engine.game).plies)
+    assert found is not None, "nobody stopped it"
+    return len(found.moves)
 
 
 def _game(engine: Engine, searcher: Searcher, rng: np.random.Generator) -> int:

@@ -10,6 +10,7 @@ import tempfile
 from pathlib import Path
 
 from tuner.bench import Workload, row
+from tuner.engine.loading import load_engine
 
 
 def _cpu_seconds_of(arguments: list[str], cache: str | None = None) -> float:
@@ -28,11 +29,11 @@ def starts(work: Workload) -> list[dict]:
         command = [*whole, "--method", "logistic"]  # searching takes far longer than compiling it
         cold = _cpu_seconds_of(command, folder)
         warm = min(_cpu_seconds_of(command, folder) for _ in range(2))
-        searched = _cpu_seconds_of(whole)
+        searched = _cpu_seconds_of(whole) if load_engine(work.params)[0].game.searchable else None
     show = ["params", work.params]
     _cpu_seconds_of(show)
     return [row("compiling `tuner tune --method logistic`, empty cache", cold - warm, "CPU s", 8.0, True),
             row("  the same with a warm cache, bundled games", warm, "CPU s", None, True),
-            row("`tuner tune` on the bundled games, with its searches", searched, "CPU s", None, True),
+            *([row("`tuner tune` on the bundled games, with its searches", searched, "CPU s", None, True)] if searched else []),
             row("warm start (`tuner params`)", min(_cpu_seconds_of(show) for _ in range(3)), "CPU s", 0.6, True),
             row("tuner --help", min(_cpu_seconds_of(["--help"]) for _ in range(3)), "CPU s", 0.3, True)]

@@ -10,11 +10,12 @@ USAGE = "[ROW ...] [options]"
 EXAMPLE = """examples:
   tuner bench
   tuner bench fit --games games.epd.zst --json
+  tuner bench perft search network --params backgammon/classic
 """
 ROWS = {"pgn": ("reading", "games_to_moves"), "perft": ("reading", "perft"),
         "coefficients": ("reading", "positions_to_coefficients"), "pass": ("learning", "passes"), "fit": ("learning", "fits"),
         "search": ("searching", "searches"), "selfplay": ("searching", "self_play"),
-        "learning": ("searching", "learning"), "start": ("start", "starts"),
+        "learning": ("searching", "learning"), "network": ("networks", "networks"), "start": ("start", "starts"),
         "gpu": ("gpu", "passes_on_a_gpu")}
 ORDINARY = [name for name in ROWS if name != "gpu"]
 
@@ -35,26 +36,33 @@ def run(arguments: argparse.Namespace) -> dict:
     from pathlib import Path
 
     from games.streams import InputError
-    from tuner.bench import Workload, met, samples_of
+    from tuner.bench import NothingToMeasure, Workload, met, samples_of
     from tuner.commands.display import TerminalDisplay, output_console
     from tuner.io.tables import show_table
 
     games = Path(arguments.games) if arguments.games else samples_of(arguments.params)
     if not games.exists():
         raise InputError(f"{games}: no such file")
-    lines = []
+    lines, left_out = [], []
     with tempfile.TemporaryDirectory(prefix="evaltune-") as folder, TerminalDisplay() as display:
         for name in arguments.rows or ORDINARY:
             display.begin(f"measuring {name}")
             module, function = ROWS[name]
             measure = getattr(importlib.import_module(f"tuner.bench.{module}"), function)
-            lines += measure(Workload(arguments.params, games, Path(folder)))
+            try:
+                lines += measure(Workload(arguments.params, games, Path(folder)))
+            except NothingToMeasure as nothing:
+                if arguments.rows:
+                    raise
+                left_out.append(str(nothing))
     rows = [{**line, "met": met(line)} for line in lines]
     result = {"machine": platform.processor() or platform.machine(), "python": platform.python_version(),
-              "games": games.name, "rows": rows}
+              "games": games.name, "rows": rows, "left_out": left_out}
     if not arguments.json:
         show_table(output_console(), "speed", ["", "value", "unit", "target", "met", "reference", "its value", "ratio"],
                    [_cells(line) for line in rows])
+        for reason in left_out:
+            print(f"not measured: {reason}")
     return result
 
 

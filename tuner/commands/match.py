@@ -91,6 +91,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--draw", nargs="+", metavar="NAME=N",
                        help="movenumber=40 movecount=8 score=20: from move 40 on, a draw after 8 moves in a row on which both "
                             "scores are within 20 centipawns (default: off)")
+    group.add_argument("--luck", metavar="FILE",
+                       help="with dice: the parameter file or network that measures luck (default: the best bundled one)")
     group.add_argument("--seed", type=count, default=1, metavar="N", help="seed of all random choices (default: 1)")
     group = parser.add_argument_group("machine")
     group.add_argument("--concurrency", type=at_least_one, default=available_cpus(), metavar="N",
@@ -179,7 +181,7 @@ def _settings(arguments: argparse.Namespace):
         random_plies=random_plies, seed=arguments.seed, plies=arguments.plies,
         resign=tuple(arguments.resign) if arguments.resign else None, draw=tuple(arguments.draw) if arguments.draw else None,
         hash=arguments.hash, option_a=options[0], option_b=options[1],
-        terms=tuple(os.path.abspath(path) for path in arguments.terms))
+        terms=tuple(os.path.abspath(path) for path in arguments.terms), luck=arguments.luck or defaults.luck)
     require_suitable(settings, game)
     test_of(settings, game)
     return with_files(settings)

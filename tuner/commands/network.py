@@ -21,6 +21,7 @@ from tuner.commands.options import (
     positive,
     share,
 )
+from tuner.commands.selfplay_network import ACTIVATIONS, widths
 
 USAGE = "PARAMS GAMES [GAMES ...] -o NET.yaml [options]"
 EXAMPLE = """examples:
@@ -30,8 +31,6 @@ EXAMPLE = """examples:
   tuner match net.yaml classic --nodes 10000
 """
 PER_GAME = 50  # positions
-MOST_HIDDEN, WIDEST = 7, 4096  # layers, units
-ACTIVATIONS = ("relu", "tanh", "sigmoid")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -43,7 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("network")
     group.add_argument("--encoding", metavar="NAME",
                        help="what it sees of a position (default: bitboard768 for chess; docs/networks.md lists them)")
-    group.add_argument("--hidden", type=_widths, default=(64,), metavar="N[,N...]",
+    group.add_argument("--hidden", type=widths, default=(64,), metavar="N[,N...]",
                        help="units of each hidden layer, 0 for a single neuron (default: 64)")
     group.add_argument("--activation", choices=ACTIVATIONS, default="relu", help="of hidden layers (default: relu)")
     group = parser.add_argument_group("learning")
@@ -62,16 +61,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_device_option(group, "auto", "where the network learns")
 
 
-def _widths(text: str) -> tuple[int, ...]:
-    if text == "0":
-        return ()
-    parts = text.split(",")
-    if len(parts) > MOST_HIDDEN or not all(part.isdecimal() and 1 <= int(part) <= WIDEST for part in parts):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a list of 1 to {MOST_HIDDEN} whole numbers from 1 to {WIDEST} such as "
-                                         "64 or 256,32, or 0 for none")
-    return tuple(map(int, parts))
-
-
 def run(arguments: argparse.Namespace) -> dict:
     import tempfile
 
@@ -81,15 +70,16 @@ def run(arguments: argparse.Namespace) -> dict:
     from tuner.engine.loading import parameter_path
     from tuner.headroom import supervised
     from tuner.headroom.sample import sampled
-    from tuner.networks.files import write_network
+    from tuner.networks.files import require_network_writable, write_network
     from tuner.networks.learn import LearnOptions
     from tuner.parameters.heading import game_of
 
     output = Path(arguments.output)
     if arguments.held_out == 0:
         raise InputError("--held-out 0: nothing would be left to measure on; expected a share such as 0.1")
-    supervised.require_network_writable(output, (arguments.params, *arguments.games, *arguments.terms, arguments.teacher,
-                                                 arguments.quiescence))
+    require_network_writable(output, (arguments.params, *arguments.games, *arguments.terms, arguments.teacher,
+                                      arguments.quiescence))
+    _require_positions(arguments.games)
     supervised.chosen_encoding(game_of(parameter_path(arguments.params)), arguments.encoding)
     arrays = arrays_named(arguments.device)
     options = supervised.with_options(LearnOptions(), arguments.seed, arguments.epochs, arguments.learning_rate, arguments.batch)
@@ -104,6 +94,21 @@ def run(arguments: argparse.Namespace) -> dict:
     if not arguments.json:
         game = sample.begun.game
         show_result([*supervised.lines_of(found, output), *(
-            [f"next: tuner match {shlex.quote(str(output))} {shlex.quote(arguments.params)} --nodes 10000"]
+            [f"next: tuner match {shlex.quote(str(output))} {shlex.quote(arguments.params)} "
+             f"{'--nodes 10000' if game.deepest is None else '--games 2000'}"]
             if game is not None and game.searcher is not None else [])])
     return found
+
+
+def _require_positions(sources: list[str]) -> None:
+    """InputError for a dataset among the sources, with the files that it was made from."""
+    from games.streams import InputError
+    from tuner.datasets.format import is_dataset
+    from tuner.datasets.reader import open_dataset
+
+    for source in sources:
+        if source != "-" and is_dataset(source):
+            files = [str(made["file"]) for made in open_dataset(source, check=False).manifest["sources"] if made.get("file")]
+            named = ", ".join(files[:3]) + (", ..." if len(files) > 3 else "")
+            raise InputError(f"{source}: a dataset holds counts of one evaluation, not the positions that a network sees; name "
+                             f"the games that it was made from{': ' + named if files else ''}")

@@ -144,6 +144,18 @@ def unit(text: str) -> float:
     return value
 
 
+def given_options(arguments: argparse.Namespace, add_arguments: Callable[[argparse.ArgumentParser], None]) -> dict[str, str]:
+    """Return the options that the user typed, each as its longest name by the name of its value."""
+    parser = argparse.ArgumentParser(add_help=False)
+    add_arguments(parser)
+    for action in parser._actions:
+        action.default = argparse.SUPPRESS
+    words = arguments.words
+    found, _ = parser.parse_known_args(words[words.index(arguments.command) + 1:])
+    actions = [action for action in parser._actions if hasattr(found, action.dest)]
+    return {action.dest: (action.option_strings or [action.dest])[-1] for action in actions}
+
+
 def require_nothing_else(arguments: argparse.Namespace, add_arguments: Callable[[argparse.ArgumentParser], None],
                          kept: Sequence[str]) -> None:
     """InputError for options beside --resume that would change the run that continues; those in `kept` may be given."""

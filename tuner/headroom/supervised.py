@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -20,7 +19,6 @@ from tuner.headroom.resampling import Sums, plain
 from tuner.headroom.sample import Sample
 from tuner.headroom.sentences import interval_text
 from tuner.headroom.trees import set_aside
-from tuner.io.files import NETWORK, WEIGHTS, require_other, require_writable
 from tuner.io.progress import Display
 from tuner.networks.encode import inputs_of
 from tuner.networks.evaluation import second_to_move
@@ -39,16 +37,6 @@ class Shape:
     encoding: str | None = None
     hidden: tuple[int, ...] = (64,)
     activation: str = "relu"
-
-
-def require_network_writable(output: Path, reads: Sequence[str | None]) -> None:
-    """Raise InputError before a long computation unless a network can be written to `output` and the weights beside it."""
-    require_other(output, reads)
-    if output.suffix.lower() not in (".yaml", ".yml"):
-        raise InputError(f"{output}: expected the name of a YAML file, such as net.yaml; the weights are written beside it")
-    require_writable(output, NETWORK, reads)
-    require_other(weights_path(output), reads)
-    require_writable(weights_path(output), WEIGHTS, reads)
 
 
 def chosen_encoding(game: str, name: str | None) -> Encoding:
@@ -152,7 +140,7 @@ def sentence(found: dict) -> str:
     if gained["low"] is None:
         return f"The held-out games have one opening, so that {start} and the network cannot be compared."
     if gained["low"] > 0:
-        return (f"The network predicts these values better than {start}, by {interval_text(gained)}. That is no Elo: "
+        return (f"The network predicts these values better than {start}, by {interval_text(gained)}. That is not strength: "
                 "it has another speed, too, so play the match.")
     if gained["high"] < 0:
         lost = {"value": -gained["value"], "low": -gained["high"], "high": -gained["low"]}

@@ -19,8 +19,9 @@ from tuner import __version__
 from tuner.io.files import CONFIG, LOCK, read_whole, replace_file, replaced
 from tuner.io.files import HISTORY as HISTORY
 
-BEGINNINGS = re.compile(r"lock|start\.yaml|[ab]\.yaml|\..*\.tmp")  # files that may exist before the settings are written
-KINDS = re.compile(rb"^(match|selfplay|games|options):", re.MULTILINE)  # sections of CONFIG; `options` is that of tune
+BEGINNINGS = re.compile(r"lock|(start|[ab])\.(yaml|npz)|\..*\.tmp")  # files that may exist before the settings are written
+KINDS = re.compile(rb"^(match|selfplay|games|options|network):", re.MULTILINE)  # sections of CONFIG
+COMMANDS = {"options": "tune", "network": "selfplay"}  # of sections with other names
 MADE = re.compile(r"lock|games|merged|(own-games|round)-\d+|(results|positions)\.npy|(start|params|config)\.yaml|"
                   r"history\.jsonl|findings\.json|\..*\.(tmp|old)")  # files of tune
 LARGEST, DEEPEST = 4 << 20, 12  # limits of settings: bytes, and depth of nesting
@@ -147,7 +148,7 @@ def _kind_of(folder: Path) -> str | None:
         found = KINDS.search(read_whole(folder / CONFIG, LARGEST, "settings"))
     except (InputError, OSError):
         return None
-    return {"options": "tune"}.get(kind := found[1].decode(), kind) if found else None
+    return COMMANDS.get(kind := found[1].decode(), kind) if found else None
 
 
 def begin_folder(folder: Path, section: str | None = None) -> None:

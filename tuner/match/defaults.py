@@ -6,27 +6,39 @@ from typing import NamedTuple
 
 from games.record import Game
 from games.streams import InputError
+from tuner.match.entrants import bundled
 from tuner.match.settings import DEFAULT_DEPTH, DEFAULT_RANDOM_PLIES, Settings
 from tuner.statistics.sprt import POINTS
 
+LUCK_JUDGES = ("network", "classic")
+
 
 class Usual(NamedTuple):
-    """The depth of searches, the random plies of openings and the model of a sequential test."""
+    """The depth of searches, the random plies of openings, the model of a sequential test, and the evaluation that measures luck
+    in a game with dice."""
 
     depth: int
     random_plies: int
     model: str
+    luck: str | None
 
 
 def usual_of(game: Game) -> Usual:
     """Return the usual settings of matches of a game."""
     return Usual(DEFAULT_DEPTH if game.deepest is None else 1, DEFAULT_RANDOM_PLIES if game.roll is None else 0,
-                 "normalized" if game.points == 1 else POINTS)
+                 "normalized" if game.points == 1 else POINTS, None if game.roll is None else _judge(game))
+
+
+def _judge(game: Game) -> str:
+    """Return the bundled evaluation that measures luck: a network, if the game has one."""
+    return f"{game.name}/{next(name for name in LUCK_JUDGES if bundled(game.name, name))}"
 
 
 def require_suitable(settings: Settings, game: Game) -> None:
     """InputError for settings that matches of this game do not have."""
     name = game.name
+    if game.roll is None and settings.luck is not None:
+        raise InputError(f"--luck {settings.luck}: games of {name} have no dice; leave it out")
     if game.roll is not None:
         if settings.openings is not None:
             raise InputError(f"--openings {settings.openings}: games of {name} begin with their own dice; leave it out")

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from games.contest import Control, Player
 from games.record import Game, available, game_with_player, games_of
+from games.search.searcher import Searcher
 from games.streams import InputError
 from tuner.engine.engine import Engine
 from tuner.engine.loading import parameter_path
@@ -70,14 +71,19 @@ def make_player(spec: PlayerSpec, game: Game) -> Player:
         return RandomPlayer(game)
     if spec.kind == OWN:
         return game.matches.players[spec.command]()
-    if spec.evaluation is not None:
-        searcher = engine_of(spec.evaluation.engine).searcher(spec.evaluation.parameters, True, spec.megabytes or MEGABYTES)
-        return SearchPlayer(game, searcher, spec.control)
-    if spec.network is not None:
-        return SearchPlayer(game, evaluation_of(spec.network).searcher(True, spec.megabytes or MEGABYTES), spec.control)
+    if spec.kind in (PARAMETERS, NETWORK):
+        return SearchPlayer(game, searcher_of(spec, True, spec.megabytes or MEGABYTES), spec.control)
     make = game.matches.external
     assert make is not None, "required where the spec was made"
     return make(spec.kind, spec.command, dict(spec.options), spec.control, spec.megabytes)
+
+
+def searcher_of(spec: PlayerSpec, playing: bool, megabytes: int) -> Searcher:
+    """Return a search with the parameters or the network of a player, for one thread."""
+    if spec.evaluation is not None:
+        return engine_of(spec.evaluation.engine).searcher(spec.evaluation.parameters, playing, megabytes)
+    assert spec.network is not None, "of the kinds that search"
+    return evaluation_of(spec.network).searcher(playing, megabytes)
 
 
 def understood(text: str) -> Named:

@@ -12,7 +12,7 @@ import numpy as np
 
 from games.record import Game
 from games.streams import InputError
-from tuner.engine.spec import EvaluationSpec, engine_of
+from tuner.match.entrants import PlayerSpec, searcher_of
 
 
 @runtime_checkable
@@ -38,9 +38,10 @@ class Luck:
         return float(values[came] - chances @ values) * self._game.points
 
 
-def luck_by(game: Game, evaluation: EvaluationSpec) -> Luck:
-    """Return the measure by an evaluation. InputError if the search of the game has no values of rolls."""
-    searcher = engine_of(evaluation.engine).searcher(evaluation.parameters, False, 1)
+def luck_by(game: Game, judge: PlayerSpec) -> Luck:
+    """Return the measure by the evaluation of a player that searches. InputError if the search of the game has no values of
+    rolls."""
+    searcher = searcher_of(judge, False, 1)
     if not isinstance(searcher, Rolling):
         raise InputError(f"{game.name} has no search over dice to measure luck with")
     return Luck(game, searcher)

@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from games.streams import InputError
-from tuner.engine.loading import parameter_path
 from tuner.io.files import GAMES, replace_file, require_writable
 from tuner.io.interrupt import interrupts
 from tuner.io.progress import Display
@@ -23,7 +22,7 @@ from tuner.match.openings import Book, Generator, Start
 from tuner.match.report import Outcome, first_forfeit_text, outcome_of, progress_text
 from tuner.match.schedule import MatchSpec, Pair, match_job, pair_tasks
 from tuner.match.settings import SECTION, Settings, changed_files, hash_of
-from tuner.match.setup import COPIES, JUDGE, LUCK_COPY, Contestants, contestants_of, openings_of, rules_of, test_of
+from tuner.match.setup import COPIES, LUCK_COPY, Contestants, contestants_of, openings_of, rules_of, test_of
 from tuner.match.tally import Tally
 from tuner.networks.files import weights_path
 from tuner.parallel import Executor, Running, run
@@ -54,8 +53,6 @@ def new_match(settings: Settings, folder: Path | None, ways: Ways, command: str,
             if folder is not None:
                 begin_folder(place, SECTION)
                 place_copies(place, settings)
-                if contestants.luck is not None:
-                    replace_file(place / LUCK_COPY, parameter_path(JUDGE, contestants.game.name).read_bytes())
                 write_config(place, SECTION, settings, command)
             return _play(settings, contestants, openings, playing, place, folder is not None, ways, display)
 
@@ -109,8 +106,9 @@ def with_files(settings: Settings) -> Settings:
 
 
 def place_copies(folder: Path, settings: Settings) -> None:
-    """Copies of the players' parameter files."""
-    for text, copy in zip((settings.a, settings.b), COPIES, strict=True):
+    """Copies of the files of the players, and of the evaluation that measures luck."""
+    copies = [*zip((settings.a, settings.b), COPIES, strict=True), *([(settings.luck, LUCK_COPY)] if settings.luck else [])]
+    for text, copy in copies:
         named = understood(text)
         if named.kind in (PARAMETERS, NETWORK):
             replace_file(folder / copy, Path(named.what).read_bytes())

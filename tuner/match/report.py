@@ -13,7 +13,7 @@ from tuner.match.ladder import ladder_lines, row_of
 from tuner.match.points_text import points_block, points_dict, signed
 from tuner.match.result_text import result_block, result_dict
 from tuner.match.settings import Settings
-from tuner.match.setup import JUDGE, Contestants
+from tuner.match.setup import Contestants
 from tuner.match.tally import Tally
 from tuner.statistics.sprt import Sprt
 
@@ -56,7 +56,7 @@ def outcome_of(settings: Settings, contestants: Contestants, tallies: list[Tally
     """The result for people and as plain data."""
     tally, names = tallies[0], settings.names
     game = contestants.game
-    lines, plain = result_of(tally, names, test, game)
+    lines, plain = result_of(tally, names, test, game, settings.judge)
     conditions = " : ".join(dict.fromkeys(settings.control(i).text for i in range(2)))
     lines[0] = f"{lines[0][:-1]} ({conditions}, {openings_text(settings, game)}):"
     plain |= {
@@ -79,10 +79,9 @@ def outcome_of(settings: Settings, contestants: Contestants, tallies: list[Tally
     return Outcome(lines, plain, interrupted)
 
 
-def result_of(tally: Tally, names: tuple[str, str], test: Sprt | None, game: Game) -> tuple[list[str], dict]:
-    """Return the result as lines and as plain data: in Elo, or in points a game if games win several."""
+def result_of(tally: Tally, names: tuple[str, str], test: Sprt | None, game: Game, judge: str | None) -> tuple[list[str], dict]:
+    """Return the result as lines and as plain data: in Elo, or in points a game if games win several; `judge` measured luck."""
     if game.points > 1:
-        judge = JUDGE if game.roll is not None else None
         return (points_block(tally.point_results, names, test, judge).splitlines(),
                 points_dict(tally.point_results, names, test, judge))
     return result_block(tally.results, names, test).splitlines(), result_dict(tally.results, names, test)

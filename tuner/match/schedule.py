@@ -8,7 +8,6 @@ from typing import NamedTuple, TypeVar
 
 from games.contest import FAULTS, Control, PlayedGame, Player
 from games.record import Dice, Game, find
-from tuner.engine.spec import EvaluationSpec
 from tuner.match.entrants import PlayerSpec, make_player
 from tuner.match.loop import Abandoned, Rules, Table
 from tuner.match.luck import luck_by
@@ -30,7 +29,7 @@ class MatchSpec:
     seed: int
     text: bool
     date: str
-    luck: EvaluationSpec | None = None  # measures the luck of games with dice
+    luck: PlayerSpec | None = None  # measures the luck of games with dice
 
 
 class PairTask(NamedTuple):

@@ -49,6 +49,7 @@ class Settings:
     terms: tuple[str, ...]
     files: dict[str, str]
     evaluation: str | None = None
+    luck: str | None = None  # the evaluation that measures it, in games with dice
 
     def require_sense(self) -> None:
         """ValueError for numbers that no match can have; all other mistakes are found where settings are used."""
@@ -73,6 +74,11 @@ class Settings:
         require_within("plies", self.plies, 0, LARGEST_COUNT)
         require_within("seed", self.seed, 0, LARGEST_COUNT)
         require_within("hash", self.hash, 1, LARGEST_COUNT)
+
+    @property
+    def judge(self) -> str | None:
+        """The name of the evaluation that measures luck, None in games without dice."""
+        return None if self.luck is None else Path(self.luck).stem
 
     def control(self, side: int) -> Control:
         return Control(**self.controls[side])

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from games.contest import Control
 from games.record import Game, find
 from games.streams import InputError
 from tuner.engine.engine import Engine
 from tuner.engine.loading import load_engine, make_engine, parameter_path
-from tuner.engine.spec import EvaluationSpec, evaluation_spec
 from tuner.io.pairs import named_values
 from tuner.match.adjudicate import adjudication_of
 from tuner.match.defaults import require_suitable
@@ -40,8 +39,8 @@ from tuner.parameters.parameters import DEFAULT_GAME
 from tuner.parameters.reader import read_parameters
 from tuner.statistics.sprt import Sprt
 
-JUDGE = "classic"  # the bundled evaluation that checks openings and measures luck
-LUCK_COPY = "luck.yaml"
+JUDGE = "classic"  # the bundled evaluation that checks openings
+LUCK_COPY, LUCK_CONTROL = "luck.yaml", Control(depth=1)
 COPIES = ("a.yaml", "b.yaml")  # of parameter files in the folder of a match, so that later edits of the originals have no effect
 OPENING_MEGABYTES = 1
 
@@ -54,7 +53,7 @@ class Contestants:
     legs: list[tuple[PlayerSpec, PlayerSpec]]
     opponent: int  # 0 or 1: the common opponent of a ladder, a or b
     engine: Engine | None
-    luck: EvaluationSpec | None = None  # of games with dice
+    luck: PlayerSpec | None = None  # measures that of games with dice
 
     @property
     def terms(self) -> str | None:
@@ -81,7 +80,7 @@ def contestants_of(settings: Settings, folder: Path | None = None) -> Contestant
     opponent = 0 if sides[0].kind == RANDOM and sides[1].kind != RANDOM else 1
     if ladder and engine is not None and game.searcher is not None:
         legs += _baselines(engine, sides, players, opponent, settings)
-    luck = None if game.roll is None else _luck(game, folder)
+    luck = None if settings.luck is None else _luck(settings.luck, game, folder, settings.terms)
     return Contestants(game, legs, opponent, engine, luck)
 
 
@@ -92,11 +91,15 @@ def _side(settings: Settings, folder: Path | None, i: int) -> Named:
 
 
 def game_of_folder(settings: Settings, folder: Path) -> Game:
-    """Return the game of the match in a folder, which that of one player names if the other is gone."""
-    known = []
+    """Return the game of the match in a folder, which one player names if the other is gone; InputError if both are."""
+    known, problems = [], []
     for i in range(2):
-        with contextlib.suppress(InputError):
+        try:
             known.append(_side(settings, folder, i).game)
+        except InputError as problem:
+            problems.append(problem)
+    if not known:
+        raise problems[0]
     return find(next(filter(None, known), DEFAULT_GAME))
 
 
@@ -108,12 +111,20 @@ def game_of_match(a: Named, b: Named) -> Game:
     return game
 
 
-def _luck(game: Game, folder: Path | None) -> EvaluationSpec:
-    """Return the evaluation that measures luck, that of a resumed match from the copy in its folder."""
-    path = folder / LUCK_COPY if folder else parameter_path(JUDGE, game.name)
-    if not path.exists():
-        raise InputError(f"{path}: is missing, the evaluation that measured luck when the match began; put it back")
-    return evaluation_spec(*load_engine(path))
+def _luck(text: str, game: Game, folder: Path | None, terms: Sequence[str]) -> PlayerSpec:
+    """Return the evaluation that measures luck, that of a resumed match from the copy in its folder; InputError for another
+    kind of player."""
+    copy = folder / LUCK_COPY if folder else None
+    if copy is not None and not copy.exists():
+        raise InputError(f"{copy}: is missing, the evaluation that measured luck when the match began; put it back")
+    judge = understood(text) if copy is None else _of_copy(text, copy)
+    if judge.kind not in (PARAMETERS, NETWORK):
+        raise InputError(f"--luck {text}: has no values of rolls; expected a parameter file or a network")
+    if judge.game != game.name:
+        raise InputError(f"--luck {text}: plays {judge.game}, the players {game.name}")
+    if judge.kind == NETWORK:
+        return network_player(judge.name, network_evaluation(Path(judge.what)).file, LUCK_CONTROL, None)
+    return search_player(judge.name, *load_engine(judge.what, terms), LUCK_CONTROL, None)
 
 
 def needs_search(settings: Settings) -> bool:

@@ -12,8 +12,8 @@ from llvmlite import ir
 from numba.core import types
 
 from games import jit
+from games.addresses import DATA
 
-_DATA = 4  # index of the data address in Numba's array structure
 _I64, _I32 = ir.IntType(64), ir.IntType(32)
 I64 = types.int64
 
@@ -38,6 +38,7 @@ class WholeGames(Protocol):
     chances: np.ndarray  # (n,) float64, how likely each is
     first_chances: np.ndarray  # (n,) float64, how likely each is at the start
     most_points: int
+    players: dict[str, Any]  # players of the game by their names, see `call_choose`; that of `random` takes a seed as data
 
 
 class Encoding(Protocol):
@@ -71,7 +72,7 @@ def packed_numbers(found: list[Any]) -> Any:
 
 
 def _number(builder, values):
-    return builder.ptrtoint(builder.gep(builder.extract_value(values[0], _DATA), [values[1]]), _I64)
+    return builder.ptrtoint(builder.gep(builder.extract_value(values[0], DATA), [values[1]]), _I64)
 
 
 def _at(kind):
@@ -122,7 +123,7 @@ def number_of(address, i):
 
 def _different(builder, values):
     lanes = ir.VectorType(_I32, 64)
-    rows = [builder.load(builder.bitcast(builder.gep(builder.extract_value(each, _DATA), [start]), lanes.as_pointer()), align=4)
+    rows = [builder.load(builder.bitcast(builder.gep(builder.extract_value(each, DATA), [start]), lanes.as_pointer()), align=4)
             for each, start in zip(values[:2], values[2:], strict=True)]
     return builder.bitcast(builder.icmp_unsigned("!=", *rows), _I64)
 
@@ -137,7 +138,7 @@ def different(a, b, a_start, b_start):
 
 
 @jit.intrinsic(types.CPointer(types.float32), (types.Array(types.float32, 1, "C"), I64), lambda builder, values: builder.gep(
-    builder.extract_value(values[0], _DATA), [values[1]]))
+    builder.extract_value(values[0], DATA), [values[1]]))
 def floats_at(array, offset):
     """Return the address of an entry of an array: loops over it are vectorised, since no index can be negative. In plain Python
     the rest of the array."""

@@ -1,7 +1,9 @@
 """A network as an evaluation: values of positions, the search with it, and its file.
 
-With z the last sum of the network, for the side to move, the evaluation is z / (2 scale) centipawns for an output that is a
-sigmoid, and z / scale for a tanh: tanh(scale * evaluation) is the value that the network predicts.
+With v the value that the network predicts, from -1 to 1 (of an output that is a sigmoid, twice the output minus 1), the
+evaluation is atanh(share * v) / scale centipawns: tanh(scale * evaluation) is `share` times v. The share is that of the points
+that a value of 1 stands for among the most that a game wins: 1 / 3 for a network of backgammon that learned from wins only. If
+it is 1, and z is the last sum of the network, that is z / (2 scale) for a sigmoid and z / scale for a tanh.
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ import numpy as np
 from evalterms.emit import UNIT
 from evalterms.encoding import Encoding, encoding_named
 from games.record import Game, find
-from games.search.searcher import Searcher
+from games.search.searcher import SMALL_ADVANTAGE, Searcher
 from games.streams import InputError
 from tuner.networks.calls import address_of, memory_of, packed_numbers
 from tuner.networks.encode import inputs_of, padded
@@ -23,8 +25,6 @@ from tuner.networks.files import NetworkFile, read_network
 from tuner.networks.learn import logit_factor, logits
 from tuner.networks.model import Layer, Network
 from tuner.networks.score import score, scores
-
-SMALL_ADVANTAGE = 0.2  # in v = tanh(scale * centipawns): the unit of the margins of searches
 
 
 @dataclass(frozen=True)
@@ -40,10 +40,17 @@ class NetworkEvaluation:
     def network(self) -> Network:
         return self.file.network
 
+    @property
+    def share(self) -> float:
+        """The share of the points that a value of 1 stands for among the most that a game wins."""
+        return self.file.points / self.game.points
+
     def values(self, positions: np.ndarray) -> np.ndarray:
         """Return the evaluations (n,) of positions (n, words) in centipawns, first player's view."""
-        found = logits(self.network, inputs_of(self.encoding, positions)) / (2 * self.scale)
-        return np.where(second_to_move(self.game, positions), -found, found)
+        found = logits(self.network, inputs_of(self.encoding, positions)) / 2
+        if self.share < 1:
+            found = np.arctanh(self.share * np.tanh(found))
+        return np.where(self.encoding.for_mover & second_to_move(self.game, positions), -found, found) / self.scale
 
     def compiled(self, positions: np.ndarray) -> np.ndarray:
         """Return the evaluations (n,) that a search finds: the same up to single precision and 1/256 centipawn."""
@@ -53,7 +60,9 @@ class NetworkEvaluation:
 
     def memory(self) -> NetworkMemory:
         """Return what compiled code needs of the network, for one thread."""
-        return NetworkMemory(_in_steps(self.network, self.scale), self.encoding)
+        words = 0 if self.encoding.for_mover else self.game.words
+        return NetworkMemory(_in_steps(self.network, self.scale if self.share == 1 else UNIT), self.encoding, words,
+                             (self.share, UNIT / self.scale))
 
     def searcher(self, playing: bool = True, megabytes: int = 16) -> Searcher:
         """Return a search with this evaluation, for one thread; InputError if the game has none."""
@@ -72,18 +81,20 @@ class NetworkEvaluation:
 
 class NetworkMemory:
     """The arrays of a network, and memory, whose addresses are `data`, in this order: write, length of a row, row, row of zeros,
-    shape and its length, units, weights and how many, outs and how many, sums and how many."""
+    shape and its length, units, weights and how many, outs and how many, sums and how many, the words of a position if outputs
+    are for the first player, else 0, and two numbers: the share of `NetworkEvaluation` and steps / scale."""
 
-    def __init__(self, network: Network, encoding: Encoding) -> None:
+    def __init__(self, network: Network, encoding: Encoding, words: int, shares: tuple[float, float]) -> None:
         pad, shape = padded(encoding.size), network.shape
         units = np.zeros(pad, np.float32)
         units[:encoding.size] = encoding.units
         self._arrays = (np.zeros(pad, np.int32), np.zeros(pad, np.int32), shape, units, network.flat().astype(np.float32),
-                        np.zeros(int(shape[1::2].sum()), np.float32), np.zeros(int(shape[1]), np.float32))
-        row, zeros, shapes, all_units, weights, outs, sums = map(memory_of, self._arrays)
+                        np.zeros(int(shape[1::2].sum()), np.float32), np.zeros(int(shape[1]), np.float32),
+                        np.array(shares, np.float32))
+        row, zeros, shapes, all_units, weights, outs, sums, two = map(memory_of, self._arrays)
         self._numbers = packed_numbers([
             address_of(encoding.write), pad, row, zeros, shapes, len(shape), all_units, weights, network.size, outs,
-            len(self._arrays[5]), sums, len(self._arrays[6])])
+            len(self._arrays[5]), sums, len(self._arrays[6]), words, two])
         self.data = memory_of(self._numbers)
 
 
@@ -97,14 +108,16 @@ def evaluation_of(file: NetworkFile, name: str = "the network") -> NetworkEvalua
     """Return a network, from the file of this name, as an evaluation; InputError as for `network_evaluation`."""
     encoding = encoding_named(file.game, file.encoding)
     if file.scale is None:
-        raise InputError(f"{name}: has no scale, so its outputs are no centipawns; expected a network of `tuner network`")
-    if not encoding.for_mover:
-        raise InputError(f"{name}: {encoding.name} has outputs for the first player, expected an encoding for the side to move")
+        raise InputError(f"{name}: has no scale, so its outputs are no centipawns; expected a network of `tuner network` "
+                         "or `tuner selfplay`")
     try:
         logit_factor(file.network)
     except ValueError as problem:
         raise InputError(f"{name}: {problem}") from None
-    return NetworkEvaluation(find(file.game), encoding, file, file.scale)
+    game = find(file.game)
+    if file.points > game.points:
+        raise InputError(f"{name}: points is {file.points}, but a game of {game.name} wins {game.points} at most; correct it")
+    return NetworkEvaluation(game, encoding, file, file.scale)
 
 
 def second_to_move(game: Game, positions: np.ndarray) -> np.ndarray:

@@ -15,14 +15,14 @@ from __future__ import annotations
 import io
 import re
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from games.streams import InputError
-from tuner.io.files import read_whole, replace_file
+from tuner.io.files import NETWORK, WEIGHTS, read_whole, replace_file, require_other, require_writable
 from tuner.networks.model import ACTIVATIONS, Layer, Network
 from tuner.parameters.yaml_tree import Node, read_tree
 
@@ -31,13 +31,14 @@ SCALE = "scale"
 LARGEST_SCALE = 1.0  # 1 / centipawns
 LARGEST_WIDTH, MOST_LAYERS = 4096, 8
 HEADER = 1024  # bytes, more than the header of an array takes
+SCALE_NOTE = "  # expected points / most points of a game = tanh(scale * evaluation)"
 ADVICE = "write the network again"
 
 
 @dataclass(frozen=True)
 class NetworkFile:
     """A network with the names of its game and encoding, the points that a value of 1 stands for, and where it came from. With a
-    `scale`, tanh(scale * centipawns) is its value."""
+    `scale`, searches can use it, see `tuner.networks.evaluation`."""
 
     game: str
     encoding: str
@@ -58,13 +59,25 @@ def weights_path(path: Path) -> Path:
     return path.with_suffix(".npz")
 
 
+def require_network_writable(output: Path, reads: Sequence[str | None], run: Path | None = None) -> None:
+    """Raise InputError before a long computation unless a network can be written to `output` and the weights beside it, outside
+    the folder of this `run`."""
+    require_other(output, reads)
+    if output.suffix.lower() not in (".yaml", ".yml"):
+        raise InputError(f"{output}: expected the name of a YAML file, such as net.yaml; the weights are written beside it")
+    require_writable(output, NETWORK, reads, run)
+    reads = [*reads, *(str(weights_path(Path(name))) for name in reads if name and name.endswith(".yaml"))]
+    require_other(weights_path(output), reads)
+    require_writable(weights_path(output), WEIGHTS, reads, run)
+
+
 def write_network(path: Path, content: NetworkFile) -> None:
     """Write a network to a `.yaml` file and the `.npz` beside it."""
     arrays, layers = {}, []
     for k, layer in enumerate(content.network.layers):
         arrays[f"weights{k}"], arrays[f"biases{k}"] = layer.weights, layer.biases
         layers.append(f"{len(layer.biases)} {layer.activation}")
-    scale = "" if content.scale is None else f"scale: {content.scale:.8g}  # value = tanh(scale * centipawns)\n"
+    scale = "" if content.scale is None else f"scale: {content.scale:.8g}{SCALE_NOTE}\n"
     stream = io.BytesIO()
     np.savez(stream, **arrays)  # type: ignore[arg-type]  # its other argument is a bool
     replace_file(weights_path(path), stream.getvalue())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,12 +15,16 @@ from tuner.networks.td import ROWS, td_games
 
 @dataclass(frozen=True, kw_only=True)
 class TdSettings:
-    """How to learn: the step `rate` to begin with, lambda, whether gammons and backgammons count, and the seed of the dice."""
+    """How to learn: the step `rate` to begin with, which halves within `halving` games and never falls below `floor` times
+    itself, lambda, whether gammons and backgammons count, the seed of the dice, and the longest game in plies."""
 
     rate: float
+    halving: float = math.inf
+    floor: float = 0.0
     lambda_: float = 0.0
     points: bool = False
     seed: int = 1
+    longest: int = 2000
 
 
 class TdLearner:
@@ -42,8 +47,8 @@ class TdLearner:
         self._memory = (np.zeros(games.words, np.uint64), np.zeros(games.scratch, np.uint64), np.zeros(games.scratch, np.uint64),
                         np.zeros(ROWS * pad, np.int32), np.zeros(pad, np.int32), np.zeros(self._shape[1], np.float32),
                         np.zeros(outs, np.float32), np.zeros(outs, np.float32))
-        self.rate = settings.rate  # may be changed between games
         self.games, self.plies = played, 0
+        self.squares = 0.0  # of the differences of v learned from by this learner, one a ply after the first of a game
 
     @property
     def network(self) -> Network:
@@ -51,14 +56,17 @@ class TdLearner:
         return self._network.with_flat(self.weights.astype(np.float64))
 
     def play(self, games: int, record: int = 0) -> tuple[np.ndarray, np.ndarray]:
-        """Play and learn from some more games. Return their points for the first player (games,) int64, and the positions after
-        the first `record` plies (at most `record`, words)."""
+        """Play and learn from some more games. Return their points for the first player (games,) int64, 0 for one broken off,
+        and the positions after the first `record` plies (at most `record`, words)."""
         found, results = np.zeros(record * self._games.words, np.uint64), np.zeros(games, np.int64)
+        squares = np.zeros(games)
         chosen, game, encoding = self._settings, self._games, self._encoding
         plies = td_games(address_of(game.start), address_of(game.way), address_of(game.afterstates), address_of(game.points),
                          address_of(encoding.write), game.words, encoding.for_mover, game.most_points if chosen.points else 1,
-                         self._shape, self._units, self.weights, self._traces, np.float32(self.rate),
-                         np.float32(chosen.lambda_), chosen.seed, self.games, games, *self._memory, found, results)
+                         self._shape, self._units, self.weights, self._traces, chosen.rate, chosen.halving,
+                         chosen.floor, np.float32(chosen.lambda_), chosen.seed, self.games, chosen.longest, *self._memory, found,
+                         results, squares)
         self.games += games
         self.plies += plies  # of this learner
+        self.squares += float(squares.sum())
         return results, found.reshape(-1, self._games.words)[:min(record, plies)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from evalterms.encoding import Encoding
+from games.record import find
 from tuner import __version__
 from tuner.networks.files import NetworkFile
 from tuner.networks.learn import logit_factor
@@ -46,10 +47,12 @@ def c_text(file: NetworkFile, encoding: Encoding, name: str) -> str:
               *(["    int j;"] if layers[-1].activation != "linear" else []), "    network_sums(counts, outputs);",
               *_activated("outputs", widths[-1], layers[-1].activation), "}"]
     if file.scale is not None:
-        factor = logit_factor(file.network) / (2 * file.scale)
+        half, share = logit_factor(file.network) / 2, file.points / find(file.game).points
+        value = f"sums[0] * {half / file.scale:.9g}" if share == 1 else (
+            f"atanh({share:.9g} * tanh(sums[0] * {half:.9g})) / {file.scale:.9g}")
         lines += ["", f"/* The evaluation in centipawns, for {side}. */",
                   "static double network_centipawns(const int counts[NETWORK_INPUTS])", "{", "    float sums[NETWORK_OUTPUTS];",
-                  "    network_sums(counts, sums);", f"    return sums[0] * {factor:.9g};", "}"]
+                  "    network_sums(counts, sums);", f"    return {value};", "}"]
     return "\n".join(lines) + "\n"
 
 

@@ -5,7 +5,9 @@ The side to move takes the afterstate with the best output. With V the output fo
     e = lambda * e + gradient of V(s);   w += rate * (V(s') - V(s)) * e
 
 where s is the position before the roll, s' the one after the move, and at the end V(s') is the outcome. A sigmoid's V is
-(1 + v) / 2, a tanh's v, with v = points / most points, or 1 and -1 if only wins count.
+(1 + v) / 2, a tanh's v, with v = points / most points, or 1 and -1 if only wins count. The step of game g = 0, 1, ... is
+
+    rate * max(floor, 1 / (1 + g / halving))
 """
 
 from __future__ import annotations
@@ -24,14 +26,19 @@ from tuner.networks.calls import (
 )
 from tuner.networks.forward import SIGMOID, counts_type, first_sums, floats, follow, forward, numbers
 from tuner.networks.gradient import add_gradient, backward
-from tuner.networks.unit import entry, inner
+from tuner.networks.unit import NETWORKS, entry, inner
 
-I64, F32 = types.int64, types.float32
+I64, F32, F64 = types.int64, types.float32, types.float64
 words_type = types.Array(types.uint64, 1, "C")
 HALF, ONE, ZERO = np.float32(0.5), np.float32(1), np.float32(0)
 TURN = np.uint64(1)
 BLOCK = 16  # positions whose counts are written before they are read
 LAST, ROWS = BLOCK + 1, BLOCK + 2
+
+
+def program() -> str:
+    """Return a hash of the compiled code that plays and learns."""
+    return NETWORKS.name
 
 
 @inner(F32(F32, types.boolean), forceinline=True)
@@ -81,20 +88,25 @@ def best_of(afterstates, n, words, points, write, sign, most, shape, units, weig
     return best, best_output
 
 
-@entry(I64(I64, I64, I64, I64, I64, I64, types.boolean, I64, numbers, floats, floats, floats, F32, F32, I64, I64, I64, words_type,
-           words_type, words_type, counts_type, counts_type, floats, floats, floats, words_type, numbers))
-def td_games(start, way, afterstates, points, write, words, for_mover, most, shape, units, weights, traces, rate, decay, seed,
-             first_game, games, position, found, scratch, rows, zeros, sums, outs, errors, record, results):
+@entry(I64(I64, I64, I64, I64, I64, I64, types.boolean, I64, numbers, floats, floats, floats, F64, F64, F64, F32, I64, I64, I64,
+           words_type, words_type, words_type, counts_type, counts_type, floats, floats, floats, words_type, numbers,
+           types.Array(F64, 1, "C")))
+def td_games(start, way, afterstates, points, write, words, for_mover, most, shape, units, weights, traces, first_rate, halving,
+             floor, decay, seed, first_game, longest, position, found, scratch, rows, zeros, sums, outs, errors, record, results,
+             squares):
     """Play games first_game, first_game + 1, ... against itself and learn from each ply; return the number of plies.
 
-    `traces` has a number for each weight, or none if `decay` is 0. `position`, `found`, `scratch`, `rows` (ROWS of them),
-    `zeros`, `sums`, `outs` and `errors` are memory. `results` (games,) takes the points of the first player; `record` as many of
-    the positions after each ply as it has room for.
+    `traces` has a number for each weight, or none if `decay` is 0. A game ends after `longest` plies at the latest.
+    `position`, `found`, `scratch`, `rows` (ROWS of them), `zeros`, `sums`, `outs` and `errors` are memory. `results` (games,)
+    takes the points of the first player, 0 for a game broken off; `squares` (games,) the sum over a game of the squared
+    differences of v that were learned from; `record` as many of the positions after each ply as it has room for.
     """
     by_sigmoid, pad, state = shape[len(shape) - 1] == SIGMOID, len(zeros), words - 1
     plies, noted = 0, 0
-    for game in range(games):
+    for game in range(len(results)):
+        rate = np.float32(first_rate * max(floor, 1.0 / (1.0 + (first_game + game) / halving)))
         roll = call_start(start, words_at(position, 0), seed, first_game + game)
+        squares[game] = 0.0
         for i in range(len(traces)):
             traces[i] = ZERO
         ply, sign_before, begun = 0, ONE, False
@@ -116,6 +128,7 @@ def td_games(start, way, afterstates, points, write, words, for_mover, most, sha
                 if by_sigmoid and sign_before < ZERO:
                     before += ONE
                 backward(shape, weights, outs, errors)
+                squares[game] += np.float64(target - before) * np.float64(target - before) * (4.0 if by_sigmoid else 1.0)
                 step = rate * (target - before)
                 if len(traces):
                     for i in range(len(traces)):
@@ -130,7 +143,7 @@ def td_games(start, way, afterstates, points, write, words, for_mover, most, sha
                 for i in range(words):
                     record[noted + i] = position[i]
                 noted += words
-            if ended:
+            if ended or ply == longest:
                 break
             call_write(write, words_at(position, 0), row_at(rows, LAST * pad))
             sign_before, begun = direction, True

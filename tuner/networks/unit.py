@@ -5,7 +5,7 @@ from __future__ import annotations
 from games import jit
 
 SOURCES = [
-    *jit.modules("games", "bits"),
+    *jit.modules("games", "addresses bits"),
     *jit.modules("tuner.networks", "calls encode forward gradient matches score td unit"),
 ]
 NETWORKS = jit.Unit("networks", lambda: SOURCES)

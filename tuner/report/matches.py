@@ -33,7 +33,7 @@ def line_of(points: int) -> dict[str, Shape]:
             "luck": Exactly(Needed(NUMBER), 2)}
 
 
-POINTS = 400  # rows of `running`, at most
+ROWS = 400  # of `running`, at most
 
 
 @dataclass(frozen=True)
@@ -76,14 +76,14 @@ def read_match(folder: Path) -> Match:
     running: list[tuple[float, ...]] = []
     reasons: Counter[str] = Counter()
     first = [line for line in lines if line["leg"] == 0]
-    step = max(1, len(first) // POINTS)
+    step = max(1, len(first) // ROWS)
     for i, line in enumerate(first):
         tally.add({key: value for key, value in line.items() if value is not None})
         reasons.update(line.get("reasons") or line["ends"])
         if i % step == 0 or i == len(first) - 1:
             so_far = (math.nan if number is None else number for number in difference_of(tally, game).interval)
             running.append((2 * (i + 1), *so_far, tally.llr if test else math.nan))
-    block, plain = result_of(tally, names, test, game)
+    block, plain = result_of(tally, names, test, game, settings.judge)
     played = plain["games"]
     forfeits = [(f"{names['ab'.index(key[0])]} lost by {key[2:]}", n) for key, n in sorted(tally.forfeits.items())]
     a, b = (folder / copy if (folder / copy).exists() else None for copy in COPIES)

@@ -11,7 +11,8 @@ from games.record import Wording
 from tuner import __version__
 from tuner.report.charts import Chart, own_names
 from tuner.report.formatting import FILTERS, outcomes_of
-from tuner.report.run import MATCH, LearningRun, Run
+from tuner.report.network_page import network_match, network_sections, network_tiles, network_verdicts
+from tuner.report.run import MATCH, LearningRun, NetworkRun, Run
 from tuner.report.sections import Section, sections_of, tiles_of
 from tuner.report.verdict import match_to_play, report_command, verdicts_of
 
@@ -20,11 +21,13 @@ TEMPLATES = Path(__file__).parent / "templates"
 
 def render(run: Run) -> tuple[str, list[Section]]:
     """Return the page of a run as HTML, and its sections."""
-    sections = sections_of(run)
     name = " against ".join(run.matches[0].names) if run.kind == MATCH else run.folder.resolve().name
-    command = match_to_play(run)
-    return page_of(run, name, sections, verdicts=verdicts_of(run), command=command,
-                   added=report_command(run, command) if command else "", tiles=tiles_of(run)), sections
+    if isinstance(run, NetworkRun):
+        sections, tiles, verdicts, command = network_sections(run), network_tiles(run), network_verdicts(run), network_match(run)
+    else:
+        sections, tiles, verdicts, command = sections_of(run), tiles_of(run), verdicts_of(run), match_to_play(run)
+    return page_of(run, name, sections, verdicts=verdicts, command=command,
+                   added=report_command(run, command) if command else "", tiles=tiles), sections
 
 
 def page_of(run: Run, name: str, sections: list[Section], **more: object) -> str:

@@ -9,6 +9,8 @@ from games.record import Game, Wording, available, find
 from games.streams import InputError
 from tuner.engine.loading import load_parameters, parameter_path
 from tuner.io.run_folder import CONFIG, HISTORY, read_plain
+from tuner.networks.evaluation import network_evaluation
+from tuner.networks.files import NetworkFile
 from tuner.parameters.align import aligned
 from tuner.parameters.diff import Comparison, compare
 from tuner.parameters.heading import heading_of
@@ -17,21 +19,24 @@ from tuner.report.findings_file import read_findings
 from tuner.report.headroom_file import read_headroom
 from tuner.report.history import read_history
 from tuner.report.matches import Match, read_match
-from tuner.report.schema import COUNT, MAYBE, NUMBER, Each, Needed
+from tuner.report.schema import COUNT, MAYBE, NUMBER, TEXT, Each, Needed
 
-TUNE, SELFPLAY, MATCH = "tune", "selfplay", "match"
-START, LEARNED = "start.yaml", "params.yaml"
+TUNE, SELFPLAY, MATCH, NETWORK = "tune", "selfplay", "match", "network"
+START, LEARNED, NET = "start.yaml", "params.yaml", "net.yaml"
+MEASURED = {"opponent": Needed(TEXT), "points": Needed(NUMBER), "error": Needed(COUNT), "games": Needed(COUNT)}
 LINES = {  # of the history of each kind
     TUNE: {"iteration": Needed(COUNT), "objective": Needed(MAYBE), "held_out": MAYBE, "cpu_seconds": COUNT},
     SELFPLAY: {"batch": Needed(COUNT), "games": Needed(COUNT), "values": Needed(Each(Needed(NUMBER))),
                **{name: COUNT for name in ("cpu_seconds", "draws", "broken_off", "plies", "duplicates", "squares", "step",
-                                           "drift", "static")}}}
+                                           "drift", "static")}, "measured": MEASURED},
+    NETWORK: {"batch": Needed(COUNT), "games": Needed(COUNT), "by_points": Each(COUNT), "measured": MEASURED,
+              **{name: COUNT for name in ("cpu_seconds", "broken_off", "plies", "squares", "rate")}}}
 
 
 @dataclass(frozen=True)
 class Run:
     """A run folder. `settings` are the options of its command. A match has no findings, and is itself the first of `matches`;
-    every other run is a `LearningRun`."""
+    every other run is a `LearningRun` or a `NetworkRun`."""
 
     folder: Path
     kind: str
@@ -41,6 +46,19 @@ class Run:
     history: list[dict]
     findings: dict
     matches: list[Match]
+
+
+@dataclass(frozen=True)
+class NetworkRun(Run):
+    """A run of self-play that learned a network, `file`."""
+
+    game: Game
+    file: NetworkFile
+
+    @property
+    def points(self) -> int:
+        """The most points that a game is won by."""
+        return self.game.points
 
 
 @dataclass(frozen=True)
@@ -89,7 +107,7 @@ class LearningRun(Run):
 def read_run(folder: Path, match_folders: list[Path]) -> Run:
     """Read everything that a page shows; InputError for a folder without a run and for damaged files."""
     config = settings_of(folder)
-    kind = next((kind for kind in (MATCH, SELFPLAY, TUNE) if isinstance(config.get(kind), dict)), None)
+    kind = next((kind for kind in (MATCH, SELFPLAY, TUNE, NETWORK) if isinstance(config.get(kind), dict)), None)
     if kind is None and isinstance(config.get("options"), dict):
         kind = TUNE
     if kind is None:
@@ -99,7 +117,10 @@ def read_run(folder: Path, match_folders: list[Path]) -> Run:
     matches = [read_match(path) for path in match_folders]
     if kind == MATCH:
         return Run(*common, [], {}, [read_match(folder), *matches])
-    history = read_history(folder / HISTORY, LINES[kind], torn=kind == SELFPLAY)
+    history = read_history(folder / HISTORY, LINES[kind], torn=kind != TUNE)
+    if kind == NETWORK:
+        evaluation = network_evaluation(folder / NET)
+        return NetworkRun(folder, SELFPLAY, *common[2:], history, {}, matches, evaluation.game, evaluation.file)
     path = folder / CONFIG
     terms = settings.get("terms")
     if terms is not None and not (isinstance(terms, list) and all(isinstance(term, str) for term in terms)):

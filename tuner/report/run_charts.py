@@ -131,18 +131,18 @@ def health_charts(history: list[dict]) -> list[Chart]:
             Series(kind, games, share) for kind, _, share in shares], said + ".", percent=True, limits=(0.0, 1.0)))
     plies = column(history, "plies")
     if np.isfinite(plies).any():
-        charts.append(_watched(games, plies, "Length of games", "plies, mean of a batch", False))
+        charts.append(watched_chart(games, plies, "Length of games", "plies, mean of a batch", False))
     return charts
 
 
 def watched_charts(history: list[dict], of: str = "centipawns") -> list[Chart]:
     """The other columns of the history of self-play."""
     games = thinned(np.array(column(history, "games")))
-    return [_watched(games, column(history, key), title, unit.format(unit=of), share)
+    return [watched_chart(games, column(history, key), title, unit.format(unit=of), share)
             for key, title, unit, share in WATCHED if np.isfinite(column(history, key)).any()]
 
 
-def _watched(games: np.ndarray, values: Sequence[float], title: str, unit: str, share: bool) -> Chart:
+def watched_chart(games: np.ndarray, values: Sequence[float], title: str, unit: str, share: bool) -> Chart:
     """A thin line of the values and a thick line of their rolling mean; the axis begins at 0."""
     y, smooth = thinned(np.asarray(values, float)), smoothed(values)
     write = percent if share else short

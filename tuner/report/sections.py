@@ -12,8 +12,10 @@ from tuner.report import boards, numbers, positions, run_charts
 from tuner.report.formatting import MISSING, calibration_question, capital, known, number, short, signed, together, whole
 from tuner.report.headroom_data import headroom_data
 from tuner.report.matches import Match
+from tuner.report.played_calibration import played_data
 from tuner.report.run import SELFPLAY, TUNE, LearningRun, Run
 from tuner.report.significance import CHANCE, HELD, NOISE, Significance, significance_of, significance_of_selfplay
+from tuner.report.strength import strength
 from tuner.report.verdict import lost, reasons
 from tuner.selfplay.watch import headline
 
@@ -44,7 +46,7 @@ class Tile:
 
 def sections_of(run: Run) -> list[Section]:
     """All sections with data, in the order of the page."""
-    matches = [_match_section(match, i) for i, match in enumerate(run.matches)]
+    matches = [match_section(match, i) for i, match in enumerate(run.matches)]
     found: list[Section | None]
     if not isinstance(run, LearningRun):
         found = [replace(matches[0], title="Result"), *matches[1:]]
@@ -55,7 +57,7 @@ def sections_of(run: Run) -> list[Section]:
                  _selfplay(run, sure) if run.kind == SELFPLAY else _curves(run), _tables(run, sure), _lists(run, sure),
                  _numbers(run, sure), _calibration(run), _agreement(run), _identifiability(run), _draws(run), _misjudged(run),
                  headroom_section(run.findings.get("headroom"), run.game), _data(run)]
-    return [section for section in (*found, _repeat(run)) if section is not None]
+    return [section for section in (*found, repeat_section(run)) if section is not None]
 
 
 def tiles_of(run: Run) -> list[Tile]:
@@ -128,7 +130,7 @@ def _counts_of(match: Match) -> list[Tile]:
     return tiles
 
 
-def _match_section(match: Match, i: int) -> Section:
+def match_section(match: Match, i: int) -> Section:
     title = f"{match.names[0]} against {match.names[1]}"
     return Section(f"match-{i + 1}", f"Match: {title}", "match", {"match": match, "charts": run_charts.match_charts(match)})
 
@@ -159,13 +161,8 @@ def _sentence(text: str) -> str:
 
 
 def _elo(run: LearningRun) -> Section | None:
-    points = [(next((games for games in match.learned if games is not None), None), match.difference)
-              for match in run.matches if match.learned[0] is not None]
-    chart = run_charts.strength_curve(points) if run.kind == SELFPLAY else None
-    if chart is None:
-        return None
-    note = f"{capital(points[0][1].unit)} of the first player of each match, over the games that its weights were learned from."
-    return Section("elo", "Strength", "charts", {"charts": [chart], "note": note})
+    found = strength(run) if run.kind == SELFPLAY else None
+    return Section("elo", "Strength", "charts", found) if found else None
 
 
 def _selfplay(run: LearningRun, sure: Significance) -> Section | None:
@@ -212,15 +209,15 @@ def _numbers(run: LearningRun, sure: Significance) -> Section | None:
 
 def _calibration(run: LearningRun) -> Section | None:
     """Predicted scores against the results of games."""
+    if (played := played_data(run)) is not None:
+        return Section("calibration", "Calibration beside strength", "played_calibration", played)
     calibration, result = run.findings.get("calibration") or {}, run.findings.get("result") or {}
-    results = calibration.get("results") or {}
-    charts = run_charts.calibration_charts(results)
+    charts = run_charts.calibration_charts(results := calibration.get("results") or {})
     if not charts and "results" not in calibration:
         return None
     held = (result.get("held_out_results") or {}).get("games") or result.get("held_out_games")
     return Section("calibration", "Calibration", "calibration", {
-        "charts": charts, "held": held, "actual": "actual",
-        "question": calibration_question(run.points),
+        "charts": charts, "held": held, "actual": "actual", "question": calibration_question(run.points),
         "sides": [(name, results[name]) for name in ("before", "after") if results.get(name)] if charts else [],
         "unknown": "Calibration needs the results of the games, which are unknown."})
 
@@ -285,7 +282,7 @@ def _data(run: LearningRun) -> Section | None:
                                              "losses": any(known(file.get("loss_after")) for file in files)})
 
 
-def _repeat(run: Run) -> Section:
+def repeat_section(run: Run) -> Section:
     result = run.findings.get("result", {})
     facts = [("version", run.version), ("seed", result.get("seed", run.settings.get("seed"))),
              ("folder", str(run.folder))]

@@ -13,11 +13,12 @@ from games.streams import InputError
 from tuner.fit.play_prior import PLAY
 from tuner.ingest.recorded import better_targets
 from tuner.match.difference import Difference
+from tuner.networks.files import weights_path
 from tuner.parameters.heading import game_of
 from tuner.parameters.reader import read_parameters
 from tuner.report.formatting import known, number, short, signed, together, whole
 from tuner.report.matches import Match
-from tuner.report.run import SELFPLAY, LearningRun, Run
+from tuner.report.run import NET, SELFPLAY, LearningRun, NetworkRun, Run
 from tuner.statistics.pentanomial import SIDE
 from tuner.statistics.sprt import Sprt
 
@@ -155,7 +156,9 @@ def _by_test(match: Match, test: Sprt, side: int | None, names: tuple[str, str],
 def more_games(difference: Difference) -> str:
     """Return how many more games would exclude 0 from the interval, at the same result and variance of pairs."""
     surplus, variance, zero = difference.surplus, difference.variance, f"0 {difference.unit}"
-    if surplus is None or variance is None or surplus == 0:
+    if surplus is None or variance is None:
+        return "Too few pairs of games were played to estimate how many more would decide it."
+    if surplus == 0:
         return "Both players scored the same: the number of games that would decide it is unknown."
     if variance == 0:
         return "All pairs of games had the same result: the number of games that would decide it is unknown."
@@ -183,6 +186,15 @@ def side_of(run: LearningRun, match: Match) -> int | None:
         except InputError:  # has terms that this run lacks
             continue
         if other.weights.shape == run.learned.weights.shape and np.allclose(other.weights, run.learned.weights, atol=0.006):
+            return side
+    return None
+
+
+def side_of_network(run: NetworkRun, match: Match) -> int | None:
+    """Which player of a match, 0 or 1, is the network of this run; None if neither is."""
+    own = weights_path(run.folder / NET).read_bytes()
+    for side, path in enumerate(match.copies):
+        if path is not None and weights_path(path).exists() and weights_path(path).read_bytes() == own:
             return side
     return None
 

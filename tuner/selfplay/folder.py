@@ -1,8 +1,8 @@
 """The folder of a self-play run: games and learner, saved so that the run can continue after any interruption.
 
 `checkpoint.npz` is replaced after every batch and records the lengths of the files that grow: `history.jsonl` with a line for
-each batch, the games, and `games.keys` with an eight-byte key of each game. Longer files are truncated; if they are longer
-than a killed run leaves them, the excess is saved as `history.jsonl.damaged-1` and so on.
+each batch and, if weights are learned, the games and `games.keys` with an eight-byte key of each game. Longer files are
+truncated; if they are longer than a killed run leaves them, the excess is saved as `history.jsonl.damaged-1` and so on.
 """
 
 from __future__ import annotations
@@ -14,29 +14,62 @@ import math
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import IO
+from typing import IO, NamedTuple, Protocol
 
 import numpy as np
 
 from games.streams import InputError
-from tuner.fit.learners.rules import NEVER_NEGATIVE
 from tuner.io.files import replace_file
 from tuner.io.run_folder import HISTORY, keep_beside, locked, write_all
-from tuner.selfplay.learner import Learner
 
-CHECKPOINT, KEYS, START, PARAMS = "checkpoint.npz", "games.keys", "start.yaml", "params.yaml"
-STATE = "state."
+CHECKPOINT, START = "checkpoint.npz", "start.yaml"
 NUMBERS = ("games", "cpu_seconds")  # of a line, from which a run continues
 MOST_LINE = 1 << 16  # bytes
-GO_ON = f"the run cannot continue, but a new one can start from {PARAMS}"
+
+
+class Expected(NamedTuple):
+    """What an array of a checkpoint is: its shape, the kind or name of its dtype, and its least value."""
+
+    shape: tuple[int, ...]
+    dtype: str = "float64"
+    least: float = -np.inf
+
+    def fits(self, array: np.ndarray) -> bool:
+        """Return whether an array has this dtype, and finite numbers that are not below the least."""
+        if self.dtype not in (array.dtype.kind, array.dtype.name):
+            return False
+        return bool(np.isfinite(array).all() and (array >= self.least).all())
+
+
+class Learning(Protocol):
+    """What a checkpoint needs of a learner."""
+
+    batches: int
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """Return all that the learner needs to continue, apart from `batches`."""
+
+    def expected(self, saved: dict[str, np.ndarray]) -> dict[str, Expected]:
+        """Return what the arrays of a checkpoint have to be; their shapes may follow from those saved."""
+
+    def fault(self, saved: dict[str, np.ndarray], history: list[dict]) -> str | None:
+        """Return what is wrong with a checkpoint whose arrays are as expected, with the lines of its batches; None if nothing
+        is."""
+
+    def take(self, saved: dict[str, np.ndarray]) -> None:
+        """Continue from a checkpoint."""
 
 
 class Folder:
-    """Reads an earlier run and writes batches. Nothing is changed before all of the run is checked."""
+    """Reads an earlier run and writes batches. Nothing is changed before all of the run is checked.
 
-    def __init__(self, path: Path, games: str, note: Callable[[str], None]) -> None:
+    `others` are the files that grow beside the history, and `learned` is the file from which another run can start.
+    """
+
+    def __init__(self, path: Path, learned: str, others: tuple[str, ...], note: Callable[[str], None]) -> None:
         self.path, self._note = path, note
-        self._names = (HISTORY, games, KEYS)
+        self._names = (HISTORY, *others)
+        self._go_on = f"the run cannot continue, but a new one can start from {learned}"
         with contextlib.ExitStack() as opened:
             try:
                 self._lock = opened.enter_context(locked(path))
@@ -46,7 +79,6 @@ class Folder:
             opened.pop_all()
         self._streams: list[IO[bytes]] = []
         self._sizes = [0] * len(self._names)
-        self.keys: set[int] = set()
 
     def history(self) -> list[dict]:
         """Return the lines of all batches so far."""
@@ -59,62 +91,51 @@ class Folder:
                     line = None
                 if not isinstance(line, dict) or line.get("batch") != number or not all(
                         type(line.get(name)) in (int, float) and 0 <= line[name] < math.inf for name in NUMBERS):
-                    raise InputError(f"{path}:{number}: damaged, expected the line of batch {number}; {GO_ON}")
+                    raise InputError(f"{path}:{number}: damaged, expected the line of batch {number}; {self._go_on}")
                 lines.append(line)
         return lines
 
-    def restore(self, learner: Learner) -> bool:
+    def restore(self, learner: Learning) -> bool:
         """Set a new learner to the state of the checkpoint and truncate the files to it; return whether there is a checkpoint."""
         saved, paths = self._saved, [self.path / name for name in self._names]
         found = [path.stat().st_size if path.exists() else 0 for path in paths]
         if saved is not None:
             self._require_whole(saved, learner, found)
-            learner.weights, learner.average, learner.batches = saved["weights"], saved["average"], int(saved["batches"])
-            learner.state = {name: saved[STATE + name] for name in learner.rule.names}
-            learner.kept = dict(zip(saved["kept_batches"].tolist(), saved["kept"], strict=True))
+            learner.take(saved)
         elif any(found):
-            raise InputError(f"{self.path / CHECKPOINT}: is missing, but games were played; restore it; {GO_ON}")
+            raise InputError(f"{self.path / CHECKPOINT}: is missing, but games were played; restore it; {self._go_on}")
         try:
             self._streams = [open(path, "ab", buffering=0) for path in paths]
         except OSError as problem:
             raise InputError(f"{problem.filename}: cannot be used: {problem.strerror}") from None
         self._cut_off(found)
-        self.keys = set(np.fromfile(self.path / KEYS, np.uint64).tolist())
         return saved is not None
 
-    def _require_whole(self, saved: dict[str, np.ndarray], learner: Learner, found: list[int]) -> None:
+    def _require_whole(self, saved: dict[str, np.ndarray], learner: Learning, found: list[int]) -> None:
         """InputError for a checkpoint that does not fit this learner or these files."""
-        path, shape = self.path / CHECKPOINT, learner.weights.shape
-        weights = ("weights", "average", *(STATE + name for name in learner.rule.names))
-        counts = ("batches", "kept_batches", "sizes")
-        for name in (*weights, "kept", *counts):
+        path = self.path / CHECKPOINT
+        wanted = learner.expected(saved) | {"batches": Expected((), "i", 0), "sizes": Expected((len(self._names),), "i", 0)}
+        for name, expected in wanted.items():
             if name not in saved:
-                raise InputError(f"{path}: damaged, it lacks {name}; {GO_ON}")
-            array, whole = saved[name], name in counts
-            least = 0 if whole or name.removeprefix(STATE) in NEVER_NEGATIVE else -np.inf
-            right = array.dtype.kind == "i" if whole else array.dtype == np.float64
-            if not (right and np.isfinite(array).all() and (array >= least).all()):
-                raise InputError(f"{path}: damaged, expected {'counts' if whole else 'numbers'} in {name}; {GO_ON}")
-        shapes = {name: shape for name in weights} | {"batches": (), "sizes": (len(self._names),), "kept": (
-            len(saved["kept"]) if saved["kept"].ndim else 0, *shape), "kept_batches": saved["kept"].shape[:1]}
-        for name, wanted in shapes.items():
-            if saved[name].shape != wanted:
-                raise InputError(f"{path}: {name} has shape {saved[name].shape}, expected {wanted}; {GO_ON}")
+                raise InputError(f"{path}: damaged, it lacks {name}; {self._go_on}")
+            if not expected.fits(saved[name]):
+                kind = "counts" if expected.dtype == "i" else "numbers"
+                raise InputError(f"{path}: damaged, expected {kind} in {name}; {self._go_on}")
+        for name, expected in wanted.items():
+            if saved[name].shape != expected.shape:
+                raise InputError(f"{path}: {name} has shape {saved[name].shape}, expected {expected.shape}; {self._go_on}")
         self._sizes = saved["sizes"].tolist()
         for name, size, there in zip(self._names, self._sizes, found, strict=True):
             if there < size:
-                raise InputError(f"{self.path / name}: has {there:,} bytes, expected {size:,} as in {CHECKPOINT}; {GO_ON}")
+                raise InputError(f"{self.path / name}: has {there:,} bytes, expected {size:,} as in {CHECKPOINT}; {self._go_on}")
             if not os.path.isfile(self.path / name):
-                raise InputError(f"{self.path / name}: is not a file, expected {size:,} bytes as in {CHECKPOINT}; {GO_ON}")
+                raise InputError(f"{self.path / name}: is not a file, expected {size:,} bytes as in {CHECKPOINT}; {self._go_on}")
         batches = int(saved["batches"])
-        lines = len(self.history())
-        if lines != batches:
-            raise InputError(f"{path}: has {batches:,} batches, {HISTORY} has {lines:,}; {GO_ON}")
-        kept = saved["kept_batches"].tolist()
-        if lacking := learner.needed(batches) - set(kept):
-            raise InputError(f"{path}: damaged, it lacks the weights after {min(lacking)} batches; {GO_ON}")
-        if len(set(kept)) < len(kept) or max(kept) > batches:
-            raise InputError(f"{path}: damaged, kept_batches do not fit {batches} batches; {GO_ON}")
+        lines = self.history()
+        if len(lines) != batches:
+            raise InputError(f"{path}: has {batches:,} batches, {HISTORY} has {len(lines):,}; {self._go_on}")
+        if fault := learner.fault(saved, lines):
+            raise InputError(f"{path}: damaged, {fault}; {self._go_on}")
 
     def _cut_off(self, found: list[int]) -> None:
         """Truncate the files to the checkpoint. A killed run leaves one more batch, its line first; save any other excess."""
@@ -129,24 +150,20 @@ class Folder:
         for stream, size in zip(self._streams, self._sizes, strict=True):
             stream.truncate(size)
 
-    def append(self, learner: Learner, line: dict, games: str, keys: list[int]) -> None:
-        """Save a batch: its games, and then the checkpoint that makes it count."""
-        pieces = (json.dumps(line, separators=(",", ":")).encode() + b"\n", games.encode("utf-8", "replace"),
-                  np.array(keys, np.uint64).tobytes())
+    def append(self, learner: Learning, line: dict, *others: bytes) -> None:
+        """Save a batch: its line, what it adds to the other files, and then the checkpoint that makes it count."""
+        pieces = (json.dumps(line, separators=(",", ":")).encode() + b"\n", *others)
         try:
             self._sizes = [size + write_all(stream, piece)
                            for size, stream, piece in zip(self._sizes, self._streams, pieces, strict=True)]
             self.checkpoint(learner)
         except OSError as problem:
             raise InputError(f"{self.path}: cannot be written: {problem.strerror}; earlier batches are kept") from None
-        self.keys.update(keys)
 
-    def checkpoint(self, learner: Learner) -> None:
+    def checkpoint(self, learner: Learning) -> None:
         """Write the state of the learner."""
         content = io.BytesIO()
-        np.savez(content, weights=learner.weights, average=learner.average, batches=learner.batches,
-                 kept=np.array(list(learner.kept.values())), kept_batches=np.array(list(learner.kept)),
-                 sizes=np.array(self._sizes), **{STATE + name: array for name, array in learner.state.items()})
+        np.savez(content, **learner.arrays(), batches=learner.batches, sizes=np.array(self._sizes))  # type: ignore[arg-type]
         replace_file(self.path / CHECKPOINT, content.getvalue())
 
     def close(self) -> None:
@@ -161,4 +178,4 @@ class Folder:
             with np.load(path, allow_pickle=False) as saved:
                 return {name: saved[name] for name in saved.files}
         except Exception as problem:  # a damaged archive may raise anything
-            raise InputError(f"{path}: damaged ({str(problem).partition(chr(10))[0]}); {GO_ON}") from None
+            raise InputError(f"{path}: damaged ({str(problem).partition(chr(10))[0]}); {self._go_on}") from None

@@ -9,12 +9,14 @@ import numpy as np
 from tuner.engine.coefficients import Coefficients, LinearisedRows, MovedRows, coefficients_of, moved_rows_of
 from tuner.engine.engine import Engine
 from tuner.engine.leaves import known_values
-from tuner.fit.learners.rules import RULES, State
+from tuner.fit.learners.rules import NEVER_NEGATIVE, RULES, State
 from tuner.parameters.parameters import Parameters
 from tuner.selfplay.backups import BACKUPS, BackupInput
+from tuner.selfplay.folder import Expected
 from tuner.selfplay.play import Episode
 from tuner.selfplay.settings import Settings
 
+STATE = "state."  # of names in a checkpoint
 BETWEEN, SELVES = 25, 32  # batches between past selves at first, and their largest number
 
 
@@ -52,8 +54,9 @@ class Learner:
         rows = self._rows(np.concatenate(positions or [np.zeros((0, self.engine.game.words), np.uint64)]))
         values = np.tanh(scale * rows.evaluations(self.weights))
         parts = np.split(values, np.cumsum([len(part) for part in positions])[:-1])
-        inputs = [BackupInput(episode, known_values(episode.scores, episode.wins, self.engine.evaluate(episode.leaves, playing)),
-                          scale, settings.trace or 0.0, settings.gated, settings.blunders) for episode in episodes]
+        inputs = [BackupInput(self._rewarded(episode), self._rewards(known_values(
+                      episode.scores, episode.wins, self.engine.evaluate(episode.leaves, playing))),
+                      scale, settings.trace or 0.0, settings.gated, settings.blunders) for episode in episodes]
         errors = np.concatenate([np.zeros(0), *(self.backup.errors(*given) for given in zip(inputs, parts, strict=False))])
         batches = self.batches + 1
         gradient = np.where(self.free, rows.slopes(errors, scale, self.weights), 0.0)
@@ -68,6 +71,41 @@ class Learner:
         return {"squares": float((errors**2).mean()) if len(errors) else 0.0, "step": float(np.abs(change).mean()),
                 "drift": float(np.abs(self.average - self.parameters.weights).mean()),
                 "static": float(sum(np.isnan(given.known).sum() for given in inputs) / max(leaves, 1))}
+
+    def _rewarded(self, episode: Episode) -> Episode:
+        """Return a game with the outcome that is learned from."""
+        if not self.settings.wins or episode.outcome is None:
+            return episode
+        return replace(episode, outcome=float(self._rewards(np.array(episode.outcome))))
+
+    def _rewards(self, rewards: np.ndarray) -> np.ndarray:
+        """Return rewards as those that are learned from: of one point, if only wins count."""
+        return np.sign(rewards) / self.engine.game.points if self.settings.wins else rewards
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """Return all that a checkpoint needs, see `tuner.selfplay.folder.Learning`."""
+        return {"weights": self.weights, "average": self.average, "kept": np.array(list(self.kept.values())),
+                "kept_batches": np.array(list(self.kept)), **{STATE + name: array for name, array in self.state.items()}}
+
+    def expected(self, saved: dict[str, np.ndarray]) -> dict[str, Expected]:
+        """Return what the arrays of a checkpoint have to be."""
+        shape, kept = self.weights.shape, saved.get("kept", np.zeros(0))
+        return {"weights": Expected(shape), "average": Expected(shape),
+                **{STATE + name: Expected(shape, least=0 if name in NEVER_NEGATIVE else -np.inf) for name in self.rule.names},
+                "kept": Expected((len(kept) if kept.ndim else 0, *shape)), "kept_batches": Expected(kept.shape[:1], "i", 0)}
+
+    def fault(self, saved: dict[str, np.ndarray], history: list[dict]) -> str | None:
+        """Return what is wrong with the averages in a checkpoint, None if nothing is."""
+        batches, kept = int(saved["batches"]), saved["kept_batches"].tolist()
+        if lacking := self.needed(batches) - set(kept):
+            return f"it lacks the weights after {min(lacking)} batches"
+        return f"kept_batches do not fit {batches} batches" if len(set(kept)) < len(kept) or max(kept) > batches else None
+
+    def take(self, saved: dict[str, np.ndarray]) -> None:
+        """Continue from a checkpoint."""
+        self.weights, self.average, self.batches = saved["weights"], saved["average"], int(saved["batches"])
+        self.state = {name: saved[STATE + name] for name in self.rule.names}
+        self.kept = dict(zip(saved["kept_batches"].tolist(), saved["kept"], strict=True))
 
     def _rows(self, positions: np.ndarray) -> Coefficients | LinearisedRows | MovedRows:
         settings = self.settings

@@ -24,14 +24,16 @@ from tuner.match.defaults import usual_of as usual_match
 from tuner.match.openings import Opening
 from tuner.parallel import Executor, Running
 from tuner.parameters.writer import write_parameters
-from tuner.selfplay.folder import PARAMS, START, Folder
+from tuner.selfplay.folder import START, Folder
 from tuner.selfplay.learner import Learner, new_learner
+from tuner.selfplay.measure import Measurement, player_of_terms
 from tuner.selfplay.play import BROKEN_OFF, FORFEITED, Episode
 from tuner.selfplay.settings import SECTION, Settings
 from tuner.selfplay.setup import openings_of, require_playable, require_suitable, spec_of_games
 from tuner.selfplay.watch import batch_line, progress_text, table_of
 from tuner.selfplay.workers import Workers, selfplay_job
 
+KEYS, PARAMS = "games.keys", "params.yaml"  # of the folder of a run
 WRITE_SECONDS = 5.0  # between two versions of params.yaml
 
 
@@ -58,6 +60,7 @@ def new_run(settings: Settings, folder: Path, executor: Executor, output: Path |
         raise InputError("every parameter is fixed, by --fixed or `fixed` in the file: nothing to learn; free some")
     opening = openings_of(engine, settings, display.note)
     opening(0)
+    measurement = _measurement(learner)
     with executor.start(selfplay_job(spec_of_games(learner))) as playing:
         begin_folder(folder, SECTION)
         start = parameter_path(settings.start)
@@ -66,7 +69,7 @@ def new_run(settings: Settings, folder: Path, executor: Executor, output: Path |
         else:
             replace_file(folder / START, start.read_bytes())
         write_config(folder, SECTION, settings, command)
-        return _run(learner, opening, playing, folder, output, display)
+        return _run(learner, opening, measurement, playing, folder, output, display)
 
 
 def resumed_run(folder: Path, executor: Executor, output: Path | None, games: int | None, display: Display) -> Result:
@@ -83,8 +86,9 @@ def resumed_run(folder: Path, executor: Executor, output: Path | None, games: in
         display.note("the program or the machine is not the one that the run began with: games may differ from here on")
     require_playable(engine.game)
     learner, opening = new_learner(engine, parameters, settings), openings_of(engine, settings, display.note)
+    measurement = _measurement(learner)
     with executor.start(selfplay_job(spec_of_games(learner))) as playing:
-        return _run(learner, opening, playing, folder, output, display)
+        return _run(learner, opening, measurement, playing, folder, output, display)
 
 
 def method_text(settings: Settings) -> str:
@@ -107,16 +111,30 @@ def free_folder(base: str = "selfplay") -> Path:
     return Path(f"{base}-{number}")
 
 
-def _run(learner: Learner, opening: Callable[[int], Opening], playing: Running, path: Path, output: Path | None,
-         display: Display) -> Result:
+def _measurement(learner: Learner) -> Measurement | None:
     settings, engine = learner.settings, learner.engine
-    folder = Folder(path, f"games{engine.game.suffixes[0]}", display.note)
+    if settings.measure is None:
+        return None
+    found = Measurement(engine.game, settings.measure, settings.measure_games, settings.measure_every, settings.seed,
+                        settings.terms)
+    try:
+        player_of_terms(engine, learner.parameters)
+    except ValueError as problem:
+        raise InputError(f"--measure {settings.measure}: {problem}; leave it out") from None
+    return found
+
+
+def _run(learner: Learner, opening: Callable[[int], Opening], measurement: Measurement | None, playing: Running, path: Path,
+         output: Path | None, display: Display) -> Result:
+    settings, engine = learner.settings, learner.engine
+    folder = Folder(path, PARAMS, (f"games{engine.game.suffixes[0]}", KEYS), display.note)
     started, written = time.process_time(), time.monotonic()
     try:
         if folder.restore(learner):
             write_config(path, SECTION, settings)  # the number of games may have changed
         else:
             folder.checkpoint(learner)
+        known = set(np.fromfile(path / KEYS, np.uint64).tolist())
         before = folder.history()
         spent, games = (before[-1]["cpu_seconds"], before[-1]["games"]) if before else (0.0, 0)
         if games:
@@ -130,12 +148,20 @@ def _run(learner: Learner, opening: Callable[[int], Opening], playing: Running, 
             workers = Workers(learner, opening, playing)
             for episodes in workers.batches(asked):
                 played = learner.kept[workers.version(learner.batches)]
-                new, keys = _without_duplicates(episodes, folder.keys)
+                new, keys = _without_duplicates(episodes, known)
                 watched = learner.learn(new, played)
-                games += len(episodes)
-                line = batch_line(engine.layout, learner, episodes, len(episodes) - len(new), watched, games,
-                                  spent + time.process_time() - started)
-                folder.append(learner, line, _texts(engine.game, episodes, date), keys)
+                earlier, games = games, games + len(episodes)
+                found = None
+                if measurement and measurement.due(earlier, games, settings.games):
+                    found = measurement.of(player_of_terms(engine, learner.parameters.with_weights(learner.average)))
+                seconds = time.process_time() - started - (measurement.seconds if measurement else 0.0)
+                line = batch_line(engine.layout, learner, episodes, len(episodes) - len(new), watched, games, spent + seconds)
+                line |= {"measured": found.plain} if found else {}
+                folder.append(learner, line, _texts(engine.game, episodes, date).encode("utf-8", "replace"),
+                              np.array(keys, np.uint64).tobytes())
+                known.update(keys)
+                if found:
+                    display.note(f"after {games:,} games: {found.text}")
                 display.playing(progress_text(line, engine.game), line["games"])
                 if time.monotonic() - written > WRITE_SECONDS:
                     _write(path / PARAMS, learner, line)
@@ -204,6 +230,7 @@ def _write(path: Path, learner: Learner, line: dict) -> None:
     settings = learner.settings
     learned = {"command": "selfplay", "start": Path(settings.start).name, "method": settings.method,
                **({"lambda": settings.trace} if settings.trace is not None else {}),
+               **({"wins": True} if settings.wins else {}),
                **({"gradient": settings.gradient, "step": settings.step} if settings.gradient != "analytic" else {}),
                "seed": settings.seed, "games": line["games"], "cpu_seconds": round(line["cpu_seconds"], 1)}
     write_parameters(path, learner.parameters.with_weights(learner.average, learned=learned, standard_errors=None))

@@ -39,6 +39,7 @@ class Settings:
     gated: bool = True
     blunders: bool = True
     truncated: str = "value"
+    wins: bool = False
     rule: str = "adam"
     rate: float | None = None
     largest_step: float | None = None  # centipawns
@@ -51,11 +52,14 @@ class Settings:
     noise: float = 0.0
     seed: int = 1
     terms: tuple[str, ...] = ()
+    measure: str | None = None
+    measure_games: int = 1000
+    measure_every: int = 1000  # games learned from
     evaluation: str | None = None
 
     def require_sense(self) -> None:
         """ValueError for numbers and words out of range."""
-        for name in ("games", "depth", "nodes", "plies", "batch"):
+        for name in ("games", "depth", "nodes", "plies", "batch", "measure_every"):
             require_within(name, getattr(self, name), 1, LARGEST_COUNT)
         for name in ("random_plies", "lag", "seed"):
             require_within(name, getattr(self, name), 0, LARGEST_COUNT)
@@ -64,6 +68,9 @@ class Settings:
         for name in ("rate", "largest_step", "decay"):
             require_within(name, getattr(self, name), SMALLEST, LARGEST_COUNT)
         require_within("noise", self.noise, 0, 1e4)
+        require_within("measure_games", self.measure_games, 6, LARGEST_COUNT)
+        if self.measure_games % 2:
+            raise ValueError(f"measure_games is {self.measure_games}, expected an even number")
         for ply in self.from_ply or ():
             require_within("from_ply", ply, 0, LARGEST_COUNT)
         if self.from_ply is not None and (self.openings is None or self.from_ply[0] > self.from_ply[1]):

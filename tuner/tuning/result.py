@@ -22,8 +22,8 @@ from tuner.tuning.options import TuneOptions
 
 # methods whose targets are not the results: a name of the targets, and where they come from
 OTHER_TARGETS = {"rootstrap": ("search", "by the values that searches found"), "scores": ("scores", "by the targets from scores")}
-DICE_GAMES = 2000
-MATCH_DEPTH, MATCH_GAMES = 4, 400  # of the match that is suggested
+# of the match that is suggested; in games with dice at the usual depth
+MATCH_DEPTH, MATCH_GAMES, DICE_GAMES = 4, 400, 2000
 
 
 def report_line(report: ReadReport) -> str:

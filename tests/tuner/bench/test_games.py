@@ -6,16 +6,20 @@ import json
 
 import pytest
 
+from games.backgammon import bench as backgammon_bench
 from games.chess import bench as chess_bench
 from games.shogi import bench as shogi_bench
 from games.streams import InputError
 from tests.commands.support import done, tuner
-from tuner.bench import bench_of, row, samples_of
+from tests.games.support import REPOSITORY
+from tuner.bench import bench_of, learning, networks, row, samples_of
+from tuner.commands import bench as bench_command
 from tuner.engine.loading import SAMPLES
 
 
 def test_each_game_has_its_own():
     assert bench_of("chess") is chess_bench and bench_of("shogi") is shogi_bench
+    assert bench_of("backgammon") is backgammon_bench
     assert samples_of("zero") == SAMPLES
 
 
@@ -30,6 +34,56 @@ def test_a_reference_that_is_not_installed_is_left_out():
     without = row("x", 2.0, "games/s", reference=("cshogi", None))
     assert (without["reference"], without["reference_value"], without["ratio"]) == (None, None, None)
     assert row("x", 2.0, "games/s", reference=("cshogi", 4.0))["ratio"] == 0.5
+
+
+def rows_of(*arguments: object) -> list[dict]:
+    return json.loads(done("bench", *arguments, "--json").out)["rows"]
+
+
+def test_search_and_self_play_of_backgammon_are_measured_by_decisions_and_games(monkeypatch):
+    for name, number in (("SEARCHED", 2), ("GAMES", 20), ("LEARNING_GAMES", 32)):
+        monkeypatch.setattr(backgammon_bench, name, number)
+    found = rows_of("search", "selfplay", "learning", "--params", "backgammon/classic")
+    assert [(line["what"].partition(", ")[0], line["unit"]) for line in found] == [
+        ("search", "decisions/s"), ("search", "decisions/s"), ("self-play", "games/s"),
+        ("self-play with learning", "games/s by the clock"), ("  learning and writing", "% more"),
+        ("  two threads against one", "x")]
+    assert [line["what"].split(", ")[1] for line in found[:4]] == ["depth 1", "depth 2", "depth 1", "depth 1"]
+    assert all(line["value"] > 0 for line in found)
+
+
+def test_networks_of_backgammon_are_measured_from_counts_as_evaluations_and_in_games(monkeypatch):
+    for name, number in (("WARM", 2), ("TIMED", 2), ("POSITIONS", 500), ("FROM_COUNTS", 500)):
+        monkeypatch.setattr(networks, name, number)
+    found = rows_of("network", "--params", "backgammon/classic")
+    assert [line["target"] for line in found] == [1.0, 1.0, 1800, 5000]
+    assert all(line["value"] > 0 for line in found)
+    assert len(rows_of("network", "--params", "classic")) == 2  # no compiled code plays whole games of chess
+
+
+def test_what_a_game_has_not_is_refused_by_name_and_left_out_otherwise(monkeypatch):
+    ran = tuner("bench", "network", "--params", "shogi/hand")
+    assert ran.status == 2 and ran.err.count("\n") == 1 and "shogi has no encodings" in ran.err
+    monkeypatch.setattr(bench_command, "ORDINARY", ["network"])
+    ran = done("bench", "--params", "shogi/hand")
+    assert "not measured: network: shogi has no encodings" in ran.out
+
+
+def test_published_numbers_are_those_of_chess_alone(tmp_path):
+    games = tmp_path / "few.mat"
+    games.write_text((REPOSITORY / "tests/games/backgammon/data/gnubg.mat").read_text())
+    found = rows_of("coefficients", "--params", "backgammon/classic", "--games", games)
+    assert [line["what"].partition(" coefficients")[0][:20] for line in found] == ["positions -> 159", "file ->"]
+    assert {line["reference"] for line in found} | {line["target"] for line in found} == {None}
+
+
+def test_a_fit_is_measured_in_a_process_of_its_own(tmp_path, monkeypatch):
+    monkeypatch.setattr(learning, "SMALL_FIT", 100)
+    games = tmp_path / "few.mat"
+    games.write_text((REPOSITORY / "tests/games/backgammon/data/gnubg.mat").read_text() * 1)
+    found = rows_of("fit", "--params", "backgammon/classic", "--games", games)
+    assert len(found) == 6 and [line["unit"] for line in found[:3]] == ["CPU s", "CPU s", "MB"]
+    assert all("positions, " in line["what"] for line in found)
 
 
 def test_perft_of_shogi_is_measured_on_its_own_positions(monkeypatch):

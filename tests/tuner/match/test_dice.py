@@ -13,11 +13,13 @@ from games.record import Dice, find
 from tests.commands.match_support import play
 from tests.commands.support import done, tuner
 from tuner.engine.loading import load_engine
-from tuner.engine.spec import evaluation_spec
+from tuner.match.entrants import search_player
 from tuner.match.loop import Rules, Table
 from tuner.match.luck import luck_by
 from tuner.match.players import RandomPlayer
 from tuner.match.points_text import Estimate, PointResults, estimates, points_block
+from tuner.networks.files import NetworkFile, write_network
+from tuner.networks.model import random_network
 from tuner.statistics.luck import mean_points
 
 GAME = find("backgammon")
@@ -31,7 +33,7 @@ def lines_of(folder) -> list[dict]:
 
 @pytest.fixture(scope="module")
 def luck():
-    return luck_by(GAME, evaluation_spec(*load_engine("backgammon/classic")))
+    return luck_by(GAME, search_player("classic", *load_engine("backgammon/classic"), Control(depth=1), None))
 
 
 def random_game(number: int, luck, seed: int = 5):
@@ -151,6 +153,35 @@ def test_results_as_json(tmp_path):
     (("--sprt", 0, 3), "the points model takes -2.7 to 2.7")])
 def test_what_games_with_dice_do_not_have_is_refused(options, said):
     ran = tuner("match", *FAST, "--games", 4, *options)
+    assert ran.status == 2 and said in ran.err and ran.err.count("\n") == 1
+
+
+def test_luck_is_measured_by_any_evaluation(tmp_path):
+    """The games are the same, so that only the second line differs; a resumed match takes its own copy."""
+    network = tmp_path / "net.yaml"
+    write_network(network, NetworkFile("backgammon", "perspective196", random_network(196, [(4, "relu"), (1, "tanh")], 1), 3,
+                                       "random", 0.00333))
+    run = tmp_path / "run"
+    by_classic, by_network = play(*FAST, "--games", 12, "--luck", "backgammon/classic"), play(
+        *FAST, "--games", 6, "--luck", network, "--run", run)
+    assert by_classic["less_luck"]["judge"] == "classic" and by_network["less_luck"]["judge"] == "net"
+    network.unlink()
+    config = run / "config.yaml"
+    config.write_text(config.read_text().replace("games: 6", "games: 12"))
+    by_network = json.loads(done("match", "--resume", run, "--json").out)
+    assert by_network["points_a_game"] == by_classic["points_a_game"] and by_network["less_luck"]["judge"] == "net"
+    assert by_network["less_luck"]["value"] != by_classic["less_luck"]["value"]
+    (run / "luck.npz").unlink()
+    ran = tuner("match", "--resume", run)
+    assert ran.status == 2 and "luck.npz: no such file" in ran.err
+
+
+@pytest.mark.parametrize(("players", "judge", "said"), [
+    (FAST, "pubeval", "--luck pubeval: has no values of rolls; expected a parameter file or a network"),
+    (FAST, "chess/classic", "--luck chess/classic: plays chess, the players backgammon"),
+    (("classic", "random"), "chess/classic", "--luck chess/classic: games of chess have no dice; leave it out")])
+def test_what_cannot_measure_luck_is_refused(players, judge, said):
+    ran = tuner("match", *players, "--games", 4, "--luck", judge)
     assert ran.status == 2 and said in ran.err and ran.err.count("\n") == 1
 
 

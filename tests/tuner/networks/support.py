@@ -6,7 +6,8 @@ import ctypes
 
 import numpy as np
 
-from evalterms.backgammon.encodings import ENCODINGS, Encoding
+from evalterms.backgammon.encodings import ENCODINGS
+from evalterms.encoding import Encoding
 from games import jit
 from tuner.networks.model import Network, random_network
 

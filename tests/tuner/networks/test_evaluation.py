@@ -1,13 +1,17 @@
 """Networks as evaluations: the compiled code, NumPy and the definition agree, and searches use them."""
 
+from itertools import islice
+
 import numpy as np
 import pytest
 
 from evalterms.encoding import encodings_of
-from games.record import find
+from games.backgammon.rules import afterstates
+from games.record import Dice, find
 from games.search.searcher import Limits
 from games.streams import InputError
 from tests.evalterms.chess.test_encodings import boards
+from tests.games.backgammon.support import rolls_of_games
 from tests.tuner.networks.support import counts_of_positions, network
 from tuner.networks.evaluation import NetworkEvaluation, evaluation_of
 from tuner.networks.files import NetworkFile
@@ -39,6 +43,51 @@ def test_compiled_evaluations_are_those_of_numpy(positions, encoding, layers):
     assert np.tanh(SCALE * found.values(positions)) == pytest.approx(expected, abs=1e-6)
     assert np.tanh(SCALE * found.compiled(positions)) == pytest.approx(expected, abs=1e-6 + SCALE / 512)
     assert expected.std() > 0.05
+
+
+@pytest.fixture(scope="module")
+def rolled() -> np.ndarray:
+    """Positions of backgammon before the roll, of both sides."""
+    found = np.array(list(islice(rolls_of_games(7, 300), 300)))
+    found[:, 4] &= np.uint64(1)
+    return found
+
+
+@pytest.mark.parametrize("layers", LAYERS, ids=str)
+@pytest.mark.parametrize("points", [1, 3])
+@pytest.mark.parametrize("encoding", encodings_of("backgammon"))
+def test_evaluations_are_in_points_and_for_the_side_to_roll(rolled, encoding, points, layers):
+    """By the definition: an output is for the first player or for the side to roll, and 1 stands for so many points."""
+    game, known = find("backgammon"), encodings_of("backgammon")[encoding]
+    found = evaluation_of(NetworkFile("backgammon", encoding, network(known.size, layers), points, "a test", SCALE))
+    out = found.network.outputs(counts_of_positions(known, rolled) * known.units)[:, 0]
+    v = 2 * out - 1 if layers[-1][1] == "sigmoid" else out
+    second = np.array([game.second_to_move(words) for words in rolled])
+    expected = np.where(second & known.for_mover, -v, v) * points  # points of the first player
+    assert 3 * np.tanh(SCALE * found.values(rolled)) == pytest.approx(expected, abs=1e-5)
+    assert 3 * np.tanh(SCALE * found.compiled(rolled)) == pytest.approx(expected, abs=1e-5 + 3 * SCALE / 512)
+    assert second.mean() == pytest.approx(0.5, abs=0.1) and expected.std() > 0.05
+
+
+@pytest.mark.parametrize(("encoding", "points"), [("tesauro198", 1), ("tesauro198", 3), ("perspective196", 1)])
+def test_searches_choose_as_the_compiled_player_does(rolled, encoding, points):
+    """One ply deep: the afterstate that is best for who moves, as in games of self-play."""
+    game, known = find("backgammon"), encodings_of("backgammon")[encoding]
+    made = network(known.size, LAYERS[2])
+    searcher = evaluation_of(NetworkFile("backgammon", encoding, made, points, "a test", SCALE)).searcher()
+    for number, words in enumerate(rolled[:60]):
+        here = game.rolled(words, Dice(3, number))
+        after, _ = afterstates(here)
+        found = searcher.search([here], Limits(depth=1))
+        sign = -1 if game.second_to_move(here) else 1
+
+        def liking(each, sign=sign):
+            out = made.outputs(counts_of_positions(known, each[None]) * known.units)[0, 0]
+            return sign * (2 * out - 1) * (-1 if known.for_mover and game.second_to_move(each) else 1)
+
+        if not any(game.result([each]) for each in after):
+            chosen = game.play(here, found.move)
+            assert liking(chosen) > max(map(liking, after)) - 1e-5
 
 
 def test_colours_can_be_exchanged():
@@ -74,9 +123,14 @@ def test_a_thread_of_its_own_finds_the_same(positions):
 @pytest.mark.parametrize("game, encoding, scale, layers, message", [
     ("chess", "mailbox64", None, LAYERS[0], "net.yaml: has no scale, so its outputs are no centipawns"),
     ("chess", "mailbox64", SCALE, [(1, "linear")], "net.yaml: expected one output of a sigmoid or tanh, found 1 of linear"),
-    ("backgammon", "tesauro198", SCALE, LAYERS[0], "tesauro198 has outputs for the first player, expected an"),
 ])
 def test_networks_that_evaluate_nothing_are_refused(game, encoding, scale, layers, message):
     made = network(encodings_of(game)[encoding].size, layers)
     with pytest.raises(InputError, match=message):
         evaluation_of(NetworkFile(game, encoding, made, 1, "a test", scale), "net.yaml")
+
+
+def test_more_points_than_a_game_wins_are_refused():
+    made = network(64, LAYERS[0])
+    with pytest.raises(InputError, match="net.yaml: points is 3, but a game of chess wins 1 at most; correct it"):
+        evaluation_of(NetworkFile("chess", "mailbox64", made, 3, "a test", SCALE), "net.yaml")

@@ -1,6 +1,7 @@
 """Networks as C: compiled, it finds the values of our own code."""
 
 import subprocess
+from itertools import islice
 
 import numpy as np
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from evalterms.encoding import encoding_named
 from games.record import find
 from tests.evalterms.chess.test_encodings import boards
+from tests.games.backgammon.support import rolls_of_games
 from tests.tools import tool
 from tests.tuner.networks.support import counts_of_positions, network
 from tuner.networks.evaluation import evaluation_of
@@ -66,6 +68,20 @@ def test_c_finds_the_values_of_a_thousand_positions(tmp_path, name, layers):
     mover = np.array([-1 if find("chess").second_to_move(words) else 1 for words in positions])
     assert found[:, 1] == pytest.approx(mover * evaluation.values(positions), abs=2e-3)
     assert found[:, 1] == pytest.approx(mover * evaluation.compiled(positions), abs=5e-3)
+
+
+@pytest.mark.parametrize("name", ["tesauro198", "perspective196"])
+def test_c_knows_that_a_network_learned_wins_alone(tmp_path, name):
+    """Evaluations in hundredths of a point, for the first player or for the side to roll as the outputs are."""
+    encoding, game = encoding_named("backgammon", name), find("backgammon")
+    file = NetworkFile("backgammon", name, network(encoding.size, [(5, "sigmoid"), (1, "sigmoid")]), 1, "a test", 0.00333)
+    positions = np.array(list(islice(rolls_of_games(5, 200), 200)))
+    positions[:, 4] &= np.uint64(1)
+    found = printed(tmp_path, c_text(file, encoding, "net.yaml"), counts_of_positions(encoding, positions),
+                    "network_centipawns(counts)")
+    second = np.array([game.second_to_move(words) for words in positions])
+    expected = np.where(second & encoding.for_mover, -1, 1) * evaluation_of(file).values(positions)
+    assert found[:, 1] == pytest.approx(expected, abs=2e-3) and abs(expected).max() < 105
 
 
 def test_a_network_without_scale_has_outputs_alone(tmp_path):

@@ -58,6 +58,44 @@ def test_weights_after_games_are_those_of_the_definition(encoding, layers, lambd
         assert abs(expected.flat() - learner.network.flat()).max() < 2e-4 * moved + 1e-6
 
 
+def test_the_rate_falls_by_games_to_its_floor_whatever_was_played_at_once():
+    """Half of it within `halving` games; and the squared differences of v are those of the definition."""
+    made = network(TESAURO.size, [(4, "sigmoid"), (1, "sigmoid")])
+    made = made.with_flat(made.flat().astype(np.float32).astype(np.float64))
+    settings = TdSettings(rate=0.2, halving=2, floor=0.45, seed=4)
+    learner, whole = (TdLearner(made, TESAURO, WHOLE_GAMES, settings) for _ in range(2))
+    squares = 0.0
+    for rate in (0.2, 0.2 / 1.5, 0.1, 0.09, 0.09):
+        made = learner.network
+        (result,), record = learner.play(1, record=2000)
+        *line, _ = record
+        expected = by_definition(made, TESAURO, line, float(result > 0), rate, 0.0)
+        moved = abs(expected.flat() - made.flat()).max()
+        assert abs(expected.flat() - learner.network.flat()).max() < 2e-4 * moved + 1e-6
+        for t, words in enumerate(line):  # the weights of a ply are those after all before it
+            then = value(made, TESAURO, line[t + 1])[0] if t + 1 < len(line) else float(result > 0)
+            here, gradient = value(made, TESAURO, words)
+            squares += 4 * (then - here) ** 2
+            made = made.with_flat(made.flat() + rate * (then - here) * gradient)
+    assert learner.squares == pytest.approx(squares, rel=1e-3)
+    whole.play(5)
+    assert whole.weights.tobytes() == learner.weights.tobytes()
+
+
+def test_a_game_that_is_broken_off_has_no_result_and_is_learned_from_up_to_there():
+    made = network(TESAURO.size, [(4, "sigmoid"), (1, "sigmoid")])
+    made = made.with_flat(made.flat().astype(np.float32).astype(np.float64))
+    learner = TdLearner(made, TESAURO, WHOLE_GAMES, TdSettings(rate=0.1, seed=4, longest=9))
+    (result,), record = learner.play(1, record=2000)
+    assert result == 0 and len(record) == learner.plies == 9
+    expected = made
+    for words, after in zip(record[:-1], record[1:], strict=True):
+        here, gradient = value(expected, TESAURO, words)
+        expected = expected.with_flat(expected.flat() + 0.1 * (value(expected, TESAURO, after)[0] - here) * gradient)
+    moved = abs(expected.flat() - made.flat()).max()
+    assert moved > 1e-4 and abs(expected.flat() - learner.network.flat()).max() < 2e-4 * moved + 1e-7
+
+
 @pytest.mark.parametrize("encoding", [TESAURO, PERSPECTIVE], ids=lambda encoding: encoding.name)
 def test_moves_are_greedy_and_dice_those_of_the_game(encoding):
     made = network(encoding.size, [(9, "sigmoid"), (1, "sigmoid")])

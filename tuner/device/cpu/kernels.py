@@ -19,6 +19,7 @@ from llvmlite import ir
 from numba.core import types
 
 from games import jit
+from games.addresses import address_of_arrays
 from tuner.datasets.array_types import (
     KINDS,
     cube_type,
@@ -56,10 +57,7 @@ call_objective = jit.address_call(types.float64, SIGNATURE.args)
 call_draws = jit.address_call(types.float64, WIDTH_SIGNATURE.args)
 
 
-@jit.intrinsic(types.CPointer(types.float64), (vector_type,), lambda builder, values: builder.extract_value(values[0], 4))
-def numbers_at(array):
-    """Return the address of a float64 array."""
-    return array
+numbers_at = address_of_arrays(types.float64)
 
 
 @inner(*(types.void(index_type, count, row_type, phase, outcome_type, outcome_type, outcome_type, matrix_type, types.int64,

@@ -1,0 +1,122 @@
+"""Calibration of values in games that weights play, against plain loops and simulated games."""
+
+from __future__ import annotations
+
+import shutil
+
+import numpy as np
+import pytest
+
+from tests.commands.support import done
+from tuner.diagnostics.played_calibration import (
+    PlayedValues,
+    calibration_of,
+    learned_network,
+    learned_weights,
+    played_values,
+    values_of,
+)
+from tuner.engine.loading import load_engine
+from tuner.io.progress import Display
+from tuner.io.run_folder import read_config
+from tuner.networks.evaluation import network_evaluation
+from tuner.selfplay.play import play_episode
+from tuner.selfplay.settings import SECTION, Settings
+from tuner.selfplay.setup import plan_of
+from tuner.selfplay.workers import MEGABYTES
+
+
+def simulated(seed: int, stretch: float = 1.0, games: int = 600) -> PlayedValues:
+    """Games whose positions have a value that the result has on average, stated `stretch` times too far from 0."""
+    random = np.random.default_rng(seed)
+    sizes = random.integers(20, 60, games)
+    level = random.uniform(-0.6, 0.6, games)
+    result = np.where(random.random(games) < (1 + level) / 2, 1.0, -1.0)
+    game = np.repeat(np.arange(games), sizes)
+    return PlayedValues(stretch * level[game], result[game], game, games, 3)
+
+
+def test_errors_are_those_of_plain_loops():
+    found = simulated(1, 1.3, 40)
+    plain = calibration_of(found, 3)
+    order = np.quantile(found.value, np.linspace(0, 1, 21)[1:-1]).tolist()
+    total = 0.0
+    for number, line in enumerate(plain["bins"]):
+        here = [i for i, v in enumerate(found.value) if sum(v > edge for edge in order) == number]
+        assert line["positions"] == len(here) and line["games"] == len({found.game[i] for i in here})
+        predicted, actual = (sum(of[i] for i in here) / len(here) for of in (found.value, found.result))
+        assert line["predicted"] == pytest.approx((1 + predicted) / 2) and line["actual"] == pytest.approx((1 + actual) / 2)
+        total += len(here) * abs(predicted - actual)
+    assert plain["error"] == pytest.approx(3 * total / len(found.value))
+    side = [1 if v > 0 else -1 for v in found.value]
+    assert plain["favoured"] == pytest.approx(3 * np.mean([s * v for s, v in zip(side, found.value, strict=True)]))
+    assert plain["won"] == pytest.approx(3 * np.mean([s * z for s, z in zip(side, found.result, strict=True)]))
+    assert plain["excess"] == pytest.approx(plain["favoured"] - plain["won"]) and plain["broken_off"] == 3
+
+
+def test_values_without_error_show_what_chance_would():
+    found = [calibration_of(simulated(seed), 1) for seed in range(40)]
+    assert np.mean([one["error"] for one in found]) == pytest.approx(np.mean([one["by_chance"] for one in found]), rel=0.05)
+    covered = sum(one["excess_low"] < 0 < one["excess_high"] for one in found)
+    assert 34 <= covered <= 40
+
+
+def test_stretched_values_are_too_far_from_0_by_the_stretch():
+    """|v| is 0.3 on average, and 1.5 times as much is stated; of a game that is won or lost, a value of 1 is half a point."""
+    found = calibration_of(simulated(2, 1.5, 8000), 1)
+    assert found["excess"] == pytest.approx(0.5 * 0.15, abs=0.02) and found["excess_low"] > 0
+    assert found["favoured"] == pytest.approx(0.5 + 0.5 * 0.45, abs=0.01)
+    in_points = calibration_of(simulated(2, 1.5, 8000), 3)
+    assert in_points["excess"] == pytest.approx(6 * found["excess"]) and in_points["error"] == pytest.approx(6 * found["error"])
+    assert in_points["low"] < in_points["error"] < in_points["high"]
+
+
+def test_few_games_have_no_calibration():
+    assert calibration_of(simulated(1, games=9), 3) is None
+    assert calibration_of(PlayedValues(np.zeros(0), np.zeros(0), np.zeros(0, int), 0, 5), 3) is None
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("played") / "run"
+    done("selfplay", "backgammon/classic", "--games", 16, "--run", folder)
+    return folder
+
+
+def test_games_come_after_those_of_the_run_and_leave_out_what_the_rules_decide(run):
+    found = played_values(learned_weights(run, 16, print), 12, Display())
+    settings = read_config(run, SECTION, Settings)
+    engine, parameters = load_engine(run / "params.yaml")
+    searcher = engine.searcher(parameters, False, MEGABYTES, lean=False)
+    start = engine.game.start()
+    games = [play_episode(engine.game, searcher, plan_of(settings), 16 + k, settings.seed, start) for k in range(12)]
+    positions = np.concatenate([episode.line[1:-1] for episode in games])  # after a move; the evaluation does not see dice
+    value = np.tanh(parameters.scale * engine.evaluate_many(positions, parameters, 1))
+    result = np.repeat([episode.outcome for episode in games], [len(episode.line) - 2 for episode in games])
+    assert found.games == 12 and found.broken_off == 0
+    np.testing.assert_allclose(found.result, result)
+    np.testing.assert_allclose(found.value, value, atol=1e-3)  # searches round weights
+    assert values_of([], 0.003).games == 0
+
+
+def test_what_learned_from_wins_is_held_against_wins(run, tmp_path):
+    """The games are the same for the same weights: every result is a win of one point."""
+    shutil.copytree(run, tmp_path / "wins")
+    config = tmp_path / "wins" / "config.yaml"
+    config.write_text(config.read_text().replace("wins: false", "wins: true"))
+    points, wins = (played_values(learned_weights(folder, 16, print), 12, Display()) for folder in (run, tmp_path / "wins"))
+    np.testing.assert_array_equal(wins.value, points.value)
+    np.testing.assert_allclose(wins.result, np.sign(points.result) / 3)
+
+
+@pytest.mark.parametrize("wins", [(), ("--wins",)], ids=["points", "wins"])
+def test_values_of_a_network_are_those_of_its_evaluation(tmp_path, wins):
+    done("selfplay", "backgammon", "--hidden", 3, "--games", 60, *wins, "--run", tmp_path)
+    learned, evaluation = learned_network(tmp_path, 60), network_evaluation(tmp_path / "net.yaml")
+    found, game = played_values(learned, 10, Display()), evaluation.game
+    episodes = [play_episode(game, learned.searcher, learned.plan, 60 + k, learned.seed, game.start()) for k in range(10)]
+    positions = np.concatenate([episode.line[1:-1] for episode in episodes])
+    np.testing.assert_allclose(found.value, np.tanh(evaluation.scale * evaluation.values(positions)), atol=1e-4)
+    results = np.repeat([episode.outcome for episode in episodes], [len(episode.line) - 2 for episode in episodes])
+    np.testing.assert_allclose(found.result, np.sign(results) / 3 if wins else results)
+    assert found.games == 10 and (abs(found.value).max() <= 1 / 3 or not wins)

@@ -1,0 +1,67 @@
+"""Calibration beside strength on the page of a run of self-play."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+from tests.commands.support import done, tuner
+from tests.tuner.report.support import tune_run
+from tuner.report.played_calibration import games_text, sentences
+
+FOUND = {"games": 500, "broken_off": 0, "positions": 20_000, "error": 0.214, "low": 0.18, "high": 0.25, "by_chance": 0.03,
+         "favoured": 0.81, "won": 0.6, "excess": 0.21, "excess_low": 0.12, "excess_high": 0.3}
+
+
+@pytest.mark.parametrize(("low", "high", "said"), [
+    (0.12, 0.3, "The values are too far from 0: the side that a value favours should have won 0.810 points on average and won "
+     "0.600 (difference +0.210 [+0.120, +0.300])."),
+    (-0.3, -0.1, "The values are too close to 0: "), (-0.1, 0.1, "These games do not show whether values are too far from 0"),
+    (float("nan"), float("nan"), "These games do not show")])
+def test_the_direction_is_that_of_the_interval(low, high, said):
+    first, second = sentences(FOUND | {"excess_low": low, "excess_high": high}, "points")
+    assert first == ("Bins of the values are off by 0.214 points on average [0.180, 0.250]. Values without any error would be "
+                     "off by about 0.030 in so many games, by chance.")
+    assert second.startswith(said)
+
+
+def test_games_that_were_broken_off_are_counted():
+    assert "500 games that what was learned played" in games_text(FOUND) and "broken off" not in games_text(FOUND)
+    assert games_text(FOUND | {"broken_off": 7}).endswith("7 more were broken off, without a result.")
+
+
+def text_of(path) -> str:
+    return " ".join(re.sub(r"<[^>]*>", " ", re.sub(r"<(style|script).*?</\1>", "", path.read_text(encoding="utf-8"),
+                                                  flags=re.DOTALL)).split())
+
+
+def test_a_run_with_dice_is_calibrated_in_points_beside_its_strength(tmp_path):
+    done("selfplay", "backgammon/classic", "--games", 16, "--run", tmp_path / "run")
+    done("match", tmp_path / "run" / "params.yaml", "pubeval", "--games", 12, "--run", tmp_path / "match", "--concurrency", 1)
+    plain = json.loads(done("report", tmp_path / "run", "--calibrate", 60, "--json").out)
+    assert plain["calibration"]["games"] == 60 and "calibration" in plain["sections"]
+    page = text_of(tmp_path / "run" / "report.html")
+    assert "Calibration beside strength" in page and "60 games that what was learned played" in page
+    assert "points on average [" in page and "Strength is not measured on this page" in page
+    done("report", tmp_path / "run", "--calibrate", 60, "--match", tmp_path / "match")
+    page = text_of(tmp_path / "run" / "report.html")
+    assert "Strength is not measured" not in page
+    assert re.search(r"pubeval [−+]\d\.\d{3} points a game \[", page.replace("\xa0", " "))
+    without = json.loads(done("report", tmp_path / "run", "--calibrate", 0, "--json").out)
+    assert without["calibration"] is None and "calibration" not in without["sections"]
+    few = done("report", tmp_path / "run", "--calibrate", 3)
+    assert "3 of 3 games came to a result, too few to compare values with" in few.err
+
+
+def test_a_run_without_dice_is_calibrated_if_asked(tmp_path):
+    done("selfplay", "--games", 2, "--batch", 2, "--depth", 1, "--plies", 400, "--run", tmp_path / "run")
+    found = json.loads(done("report", tmp_path / "run", "--calibrate", 12, "--json").out)["calibration"]
+    assert found["games"] + found["broken_off"] == 12
+    assert "points (a win is 1, a draw ½) on average" in text_of(tmp_path / "run" / "report.html")
+
+
+def test_other_runs_have_no_games_to_play(tmp_path):
+    ran = tuner("report", tune_run(tmp_path / "run"), "--calibrate", 10)
+    assert ran.status == 2 and ran.err.count("\n") == 1 and "--calibrate: is for runs of self-play" in ran.err

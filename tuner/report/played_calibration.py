@@ -1,0 +1,74 @@
+"""Calibration beside strength: what was learned expects of games that it plays against itself, and how strong it is."""
+
+from __future__ import annotations
+
+from tuner.report import run_charts
+from tuner.report.formatting import calibration_question, known, number, signed, whole
+from tuner.report.run import LearningRun, NetworkRun
+from tuner.report.strength import measured_lines, points_text
+from tuner.report.verdict import difference_text, seen_from, side_of, side_of_network
+
+PLAYED = "played"  # of the findings of a run: see `tuner.diagnostics.played_calibration.calibration_of`
+NEED_NOT_COST = ("Moves are chosen by differences between values of similar positions: an error that these positions share costs "
+                 "no strength, so that calibration and strength are measured apart.")
+
+
+def played_data(run: LearningRun | NetworkRun) -> dict | None:
+    """Return the data of the section, None if no games were played for it."""
+    found = run.findings.get(PLAYED)
+    if not found:
+        return None
+    return {"charts": run_charts.calibration_charts({"after": found["bins"]}), "question": calibration_question(run.points),
+            "held": None, "actual": "actual", "sides": [("after", found["bins"])], "note": games_text(found),
+            "sentences": [*sentences(found, unit_of(run)), NEED_NOT_COST], "strength": strength(run)}
+
+
+def unit_of(run: LearningRun | NetworkRun) -> str:
+    """Return the unit of results in words."""
+    if run.points == 1:
+        return "points (a win is 1, a draw ½)"
+    return "points (every win is 1)" if run.settings.get("wins") else "points"
+
+
+def games_text(found: dict) -> str:
+    """Say which games these are."""
+    left = f" {whole(found['broken_off'])} more were broken off, without a result." if found["broken_off"] else ""
+    return (f"{whole(found['games'])} games that what was learned played against itself after those of the run, and "
+            f"{whole(found['positions'])} positions of them.{left}")
+
+
+def sentences(found: dict, unit: str) -> list[str]:
+    """Say how far values are from results, and in which direction."""
+    digits = 3
+    interval = f"[{number(found['low'], digits)}, {number(found['high'], digits)}]"
+    chance = number(found["by_chance"], digits)
+    lines = [f"Bins of the values are off by {number(found['error'], digits)} {unit} on average {interval}. Values without any "
+             f"error would be off by about {chance} in so many games, by chance."]
+    favoured = (f"the side that a value favours should have won {number(found['favoured'], digits)} points on average and won "
+                f"{number(found['won'], digits)}")
+    low, high = found["excess_low"], found["excess_high"]
+    value, least, most = (signed(end, digits) or "0" for end in (found["excess"], low, high))
+    difference = f"difference {value} [{least}, {most}]"
+    if known(low) and low > 0:
+        lines.append(f"The values are too far from 0: {favoured} ({difference}).")
+    elif known(high) and high < 0:
+        lines.append(f"The values are too close to 0: {favoured} ({difference}).")
+    else:
+        lines.append(f"These games do not show whether values are too far from 0 or too close to it: {favoured} ({difference}).")
+    return lines
+
+
+def strength(run: LearningRun | NetworkRun) -> list[tuple[str, str]]:
+    """Return opponents of what was learned with the measured difference, of the last measurement of the run and of the matches of
+    the page."""
+    lines = [(line["opponent"], f"{points_text(line)} points a game, {whole(line['games'])} games during the run")
+             for line in measured_lines(run.history)[-1:]]
+    for match in run.matches:
+        side = side_of_network(run, match) if isinstance(run, NetworkRun) else side_of(run, match)
+        if side is None:
+            continue
+        names, interval = seen_from(match, side)
+        if text := difference_text(match.difference, interval):
+            about = f" ({match.difference.about})" if match.difference.about else ""
+            lines.append((names[1], f"{text}{about}, {whole(match.plain['games'])} games"))
+    return lines
