@@ -15,6 +15,7 @@ from games.streams import InputError
 from tuner.datasets.dataset import Dataset
 from tuner.datasets.format import is_dataset
 from tuner.datasets.ranges import whole_games
+from tuner.datasets.summary import is_labelled
 from tuner.engine.engine import Engine
 from tuner.engine.loading import quiescence_of
 from tuner.headroom.trees import Counts
@@ -79,7 +80,7 @@ class Sample:
         """Where its values come from."""
         options = self.options
         if options.targets == "results":
-            return "results of the games"
+            return "labels of the positions" if is_labelled(self.data) else "results of the games"
         if options.targets == "search":
             return f"our own searches, depth {options.depth}"
         source = f"searches of {options.teacher}, {options.nodes:,} nodes" if options.teacher else "recorded scores"
