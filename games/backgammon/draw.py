@@ -45,11 +45,12 @@ def draw(words: np.ndarray) -> str:
 
 WIDTH, HEIGHT, RADIUS = 400, 260, 12
 EDGE, STEP, MIDDLE = 10, 26, 24  # of the board, a point, the bar
+NUMBER_SIZE, LEGEND_SIZE = 8, 10  # of text
 COLOURS = "#f4efe6", "#3b3b3b"  # of the first player and of the second
 
 
 def picture(words: np.ndarray) -> str:
-    """Return the board as SVG, as the first player sees it, who has the light checkers."""
+    """Return the board as SVG, as the first player sees it, who is X and has the light checkers; points are numbered for X."""
     counts, parts = counts_of(words), []
     parts.append(f'<rect width="{WIDTH}" height="{HEIGHT}" fill="#c9b08a"/>')
     bar_x = EDGE + 6 * STEP + MIDDLE / 2
@@ -59,6 +60,7 @@ def picture(words: np.ndarray) -> str:
         base, tip = (EDGE, EDGE + 100) if top else (HEIGHT - EDGE, HEIGHT - EDGE - 100)
         shade = "#a9814f" if place % 2 else "#e3cfa8"
         parts.append(f'<path d="M{x - 12},{base} L{x + 12},{base} L{x},{tip} Z" fill="{shade}"/>')
+        parts.append(_text(x, EDGE - 2 if top else HEIGHT - 2, NUMBER_SIZE, str(place), "middle"))
         for side, number in ((0, counts[0, place]), (1, counts[1, 25 - place])):
             parts += _stack(x, base, 1 if top else -1, side, int(number))
     for side in range(2):
@@ -66,11 +68,17 @@ def picture(words: np.ndarray) -> str:
         parts += _stack(WIDTH - EDGE - RADIUS, EDGE if side else HEIGHT - EDGE, 1 if side else -1, side, int(counts[side, OFF]))
     larger, smaller = dice_of(words)
     side = turn_of(words)
-    rolled = f"{larger} {smaller}" if larger else "?"
-    parts.append(f'<circle cx="{bar_x - 110}" cy="{HEIGHT / 2}" r="8" fill="{COLOURS[side]}" stroke="#000"/>'
-                 f'<text x="{bar_x - 95}" y="{HEIGHT / 2 + 6}" font-size="16" font-family="sans-serif">{rolled}</text>')
+    rolled = f"to play {larger} {smaller}" if larger else "to roll"
+    parts.append(f'<circle cx="{bar_x - 150}" cy="{HEIGHT / 2}" r="8" fill="{COLOURS[side]}" stroke="#000"/>')
+    parts.append(_text(bar_x - 136, HEIGHT / 2 + 5, 15, f"{NAMES[side]} {rolled}"))
+    pips = [int(counts[player] @ np.arange(26)) for player in range(2)]
+    parts.append(_text(bar_x + 24, HEIGHT / 2 + 4, LEGEND_SIZE, f"X light, {pips[0]} pips; O dark, {pips[1]} pips"))
     return (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}">'
             f'{"".join(parts)}</svg>')
+
+
+def _text(x: float, y: float, size: int, text: str, anchor: str = "start") -> str:
+    return f'<text x="{x:g}" y="{y:g}" font-size="{size}" text-anchor="{anchor}" font-family="sans-serif">{text}</text>'
 
 
 def _column(place: int) -> float:

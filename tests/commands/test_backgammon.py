@@ -12,6 +12,8 @@ from games.backgammon.make_games import play
 from tests.commands.support import done, tuner
 from tests.games.backgammon.support import rolls_of_games
 from tuner.engine.loading import load_engine
+from tuner.headroom import measure
+from tuner.io.files import BUNDLED
 
 NOT_SAID = re.compile(
     r"centipawn|\bpawn|\bPGN\b|\bWhite\b|\bBlack\b|first player|second player|draw\b|drawn|\bElo\b|owns the piece")
@@ -90,3 +92,48 @@ def test_what_backgammon_does_not_have_is_refused_in_one_line(folder, options, m
 def test_the_start_is_worth_the_roll():
     engine, parameters = load_engine("backgammon/classic")
     assert float(engine.evaluate(start()[None], parameters)[0]) == pytest.approx(9.4, abs=0.01)
+
+
+def test_a_dataset_is_summed_up_by_stages_and_the_sides_of_the_game(folder, tmp_path):
+    done("dataset", folder / "games.mat", "--params", "backgammon/classic", "-o", tmp_path / "data")
+    out = done("dataset", "inspect", tmp_path / "data").out
+    assert re.search(r"stages +contact \d+\.\d %, race \d+\.\d % of positions", out) and "phase" not in out
+    assert re.search(r"stage +positions +X wins % +O wins %", out) and not NOT_SAID.search(out)
+    shares = [float(share) for share in re.findall(r"(?:contact|race) (\d+\.\d) %", out)]
+    assert len(shares) == 2 and abs(sum(shares) - 100) < 0.11
+
+
+def test_labels_are_summed_up_without_results(folder, tmp_path):
+    done("dataset", folder / "labels.csv", "--params", "backgammon/classic", "-o", tmp_path / "data")
+    out = done("dataset", "inspect", tmp_path / "data").out
+    assert "expected points of labels" in out and "wins %" not in out
+
+
+def test_files_are_ranked_by_labels_and_not_by_results(folder):
+    out = done("rank", "backgammon/zero", "backgammon/classic", "--on", folder / "labels.csv").out
+    assert "positions; values: labels of the positions" in out and not NOT_SAID.search(out)
+    names = [line.split()[0] for line in out.splitlines() if line.strip().startswith("backgammon/")]
+    assert names == ["backgammon/classic", "backgammon/zero"]  # the labels are its values
+    assert "closer values are not better moves" in out and "tuner match backgammon/classic backgammon/zero" in out
+    ran = tuner("rank", "backgammon/zero", "backgammon/classic", "--on", folder / "games.mat")
+    assert ran.status == 2 and ran.err.count("\n") == 1 and "name labelled positions" in ran.err
+
+
+def test_headroom_is_in_points_by_stage(folder, tmp_path, monkeypatch):
+    """Without trees, which take long."""
+    monkeypatch.setattr(measure, "available", lambda: False)
+    out = done("headroom", "backgammon/zero", folder / "labels.csv", "--held-out", 0.3, "--workers", 1, "-o",
+               tmp_path / "page.html").out
+    assert "values: labels of the positions" in out and "\nby stage:\n" in out and "expected points of X: " in out
+    assert re.search(r"^  race +\d+ ", out, re.M) and re.search(r"^  contact +\d+ ", out, re.M)
+    page = shown((tmp_path / "page.html").read_text(encoding="utf-8"))
+    assert "By stage" in page and "Expected results of X." in page and " points" in page
+    assert not NOT_SAID.search(out) and not NOT_SAID.search(page)
+
+
+def test_weights_out_of_range_are_refused_in_the_unit_of_the_game(tmp_path):
+    text = (BUNDLED / "backgammon" / "zero.yaml").read_text()
+    wrong = tmp_path / "wrong.yaml"
+    wrong.write_text(re.sub(r"next: \{contact: [^,]*,", "next: {contact: 1e6,", text, count=1))
+    ran = tuner("params", wrong)
+    assert ran.status == 2 and "expected hundredths of a point between -20000 and 20000" in ran.err

@@ -7,6 +7,9 @@ import os
 from dataclasses import asdict
 from pathlib import Path
 
+from rich.console import Console
+
+from games.record import wording_of
 from games.streams import InputError
 from tuner.commands.display import TerminalDisplay, output_console
 from tuner.commands.options import add_read_options, read_options
@@ -17,7 +20,7 @@ from tuner.datasets.merge import merge as merge_datasets
 from tuner.datasets.merge import part
 from tuner.datasets.reader import open_dataset
 from tuner.datasets.split import split_games
-from tuner.datasets.summary import summarise, summary_lines
+from tuner.datasets.summary import stage_of, summarise, summary_lines
 from tuner.datasets.writer import require_replaceable
 from tuner.engine.loading import Evaluator, load_engine, load_parameters, parameter_path, quiescence_of
 from tuner.ingest.build import build as build_dataset
@@ -159,12 +162,24 @@ def inspect(sources: list[str], arguments: argparse.Namespace) -> dict:
         console = output_console()
         print(f"{sources[0]}: {data.manifest['game']}, from {', '.join(s['file'] for s in data.manifest['sources'])}")
         print("\n".join("  " + line for line in summary_lines(summary)) + "\n")
-        show_table(console, "results by phase", ["phase", "positions", "win %", "draw %", "loss %"], [
-            [f"{low}-{high}", f"{part['positions']:,}", *(f"{100 * share:.1f}" for share in part["results"])]
-            for part in summary["results_by_phase"] for low, high in [part["phase"]]])
+        _show_results(console, data.manifest["game"], summary)
         show_table(console, "how often parameters apply", ["parameter", "numbers", "positions", "rarest number", "never"], [
             _use_row(place, summary["use"]) for place in layout.places])
     return summary
+
+
+def _show_results(console: Console, game: str, summary: dict) -> None:
+    """Show the results of positions by phase or stage; nothing where labels stand for results, or with one stage."""
+    if len(summary["stages"]) == 1 or 2 * sum(sum(part["results"]) * part["positions"] for part in summary["results_by_phase"]
+                                              ) < summary["positions"]:
+        return
+    what = "phase" if summary["phases"] > 1 else "stage"
+    heads, chosen = ["win %", "draw %", "loss %"], [0, 1, 2]
+    if "points" in summary:  # there are no draws
+        heads, chosen = [f"{side} wins %" for side in wording_of(game).sides], [0, 2]
+    show_table(console, f"results by {what}", [what, "positions", *heads], [
+        [stage_of(summary, part["phase"]), f"{part['positions']:,}", *(f"{100 * part['results'][i]:.1f}" for i in chosen)]
+        for part in summary["results_by_phase"]])
 
 
 def _use_row(place: Place, use: dict[str, int]) -> list[str]:

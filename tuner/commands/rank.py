@@ -1,8 +1,8 @@
 """Rank parameter files by how closely their evaluations agree with values of positions: a yardstick without matches.
 
-The values are searches of an external engine, or recorded scores. Each file gets one slope; its excess is the cross-entropy of
-the values above their own entropy. Take games that no file was learned from. Useful to choose among many files, not instead of a
-match.
+The values are searches of an external engine, or recorded scores; for backgammon they are the labels of positions. Each file
+gets one slope; its excess is the cross-entropy of the values above their own entropy. Take games that no file was learned from.
+Useful to choose among many files, not instead of a match.
 """
 
 from __future__ import annotations
@@ -38,13 +38,14 @@ def run(arguments: argparse.Namespace) -> dict:
     from pathlib import Path
 
     from tuner.commands.display import TerminalDisplay, show_result
-    from tuner.headroom.rank import lines_of, ranked, require_comparable, require_positions
+    from tuner.headroom.rank import lines_of, ranked, require_comparable, require_positions, targets_for
     from tuner.headroom.sample import sampled
 
     require_comparable(arguments.params)
     require_positions(arguments.on)
     # positions are evaluated, not counted: terms need not be linear
-    options = replace(value_options(arguments), targets="scores", gradient="central-difference")
+    targets = targets_for(arguments.params, arguments.on)
+    options = replace(value_options(arguments), targets=targets, gradient="central-difference")
     with tempfile.TemporaryDirectory(prefix="evaltune-") as folder, TerminalDisplay() as display:
         sample = sampled(arguments.params[0], arguments.on, options, arguments.sample, Path(folder), display)
         found = ranked(arguments.params, sample, arguments.terms, display)

@@ -23,7 +23,7 @@ def summarise(data: Dataset, layout: Layout) -> dict:
     by more or fewer points, `points` has the number of games for each outcome in points, and the mean."""
     phases, most = data.manifest["phases"], points_of(data.manifest["game"])
     steps = data.phase_scale[:, 0].astype(np.int64)
-    edges = np.linspace(0, phases + 1, BINS + 1).round().astype(int)
+    edges = np.unique(np.linspace(0, phases + 1, BINS + 1).round().astype(int))
     by_phase = np.zeros((phases + 1, len(KINDS)), np.int64)
     for begin in range(0, data.positions, BLOCK):
         data.prefetch(begin, min(begin + BLOCK, data.positions), ("outcome", "phase"))
@@ -48,7 +48,7 @@ def summarise(data: Dataset, layout: Layout) -> dict:
             for low, high in zip(edges[:-1], edges[1:], strict=True)][::-1],
         "games_by_result": {kind: int(n) for kind, n in zip(KINDS, by_game, strict=True) if n or kind != "other"},
         "positions_by_phase": positions.tolist(),
-        "average_phase": phase_sum / data.positions, "phases": phases,
+        "average_phase": phase_sum / data.positions, "phases": phases, "stages": list(data.manifest["stages"]),
         "openings": len(np.unique(data.opening)), "duplicate_games": data.games - len(np.unique(data.game)),
         "parameters": layout.size,
         "never_apply": {path: n for path, n in never.items() if n},
@@ -110,12 +110,31 @@ def summary_lines(summary: dict) -> list[str]:
         *([points_line(summary["points"], summary["games"])] if "points" in summary else [
             f"win/draw/loss  {shares(summary['results_by_game'])} of games, "
             f"{shares(summary['results_by_position'])} of positions"]),
-        f"phase          {summary['average_phase']:.1f} of {summary['phases']} on average",
+        *_phase_lines(summary),
         f"parameters     {summary['parameters']:,}, of which {sum(never.values())} never apply"
         + (f": {_listed(names)}" if never else "")]
     if rare:
         lines.append(f"               {len(rare)} apply to fewer than {RARE} positions: {_listed(list(rare))}")
     return lines
+
+
+def stage_of(summary: dict, phase: list[int]) -> str:
+    """Return the name of some phases, first and last: that of a stage if nothing lies between the stages."""
+    stages = summary["stages"]
+    if len(stages) == 2 and summary["phases"] == 1:
+        return stages[1 - phase[0]]
+    return f"{phase[0]}-{phase[1]}" if phase[0] != phase[1] else str(phase[0])
+
+
+def _phase_lines(summary: dict) -> list[str]:
+    """Return the mean phase, or shares of stages if nothing lies between them, as a line of text; none with one stage."""
+    if len(summary["stages"]) == 1:
+        return []
+    if summary["phases"] > 1:
+        return [f"phase          {summary['average_phase']:.1f} of {summary['phases']} on average"]
+    shares = [f"{stage_of(summary, part['phase'])} {100 * part['positions'] / summary['positions']:.1f} %"
+              for part in summary["results_by_phase"]]
+    return [f"stages         {', '.join(shares)} of positions"]
 
 
 def points_line(points: dict, games: int) -> str:

@@ -12,6 +12,7 @@ from functools import partial
 
 import numpy as np
 
+from games.record import points_of, wording_of
 from games.streams import InputError
 from tuner.datasets.split import split_games
 from tuner.device.choose import device_named
@@ -61,8 +62,10 @@ def described(sample: Sample, start: str, found: Predictions) -> dict:
     losses = {name: mass * (cross_entropy(logit[held], q) - own) for name, logit in found.logits.items()}
     cluster = sample.opening[held]
     total = Sums(cluster, losses | {"mass": mass})
+    game, stages = sample.data.manifest["game"], sample.data.manifest["stages"]
     whole: dict = {
-        "start": start, "values": sample.values, "targets": sample.options.targets,
+        "start": start, "points": points_of(game), "side": wording_of(game).sides[0],
+        "values": sample.values, "targets": sample.options.targets,
         "loss": "cross-entropy" if sample.options.targets == "results" else "excess cross-entropy",
         "not_linear": sample.data.apart, "positions": len(held), "games": len(sample.games),
         "held_out_positions": int(held.sum()),
@@ -70,9 +73,11 @@ def described(sample: Sample, start: str, found: Predictions) -> dict:
         "entropy": round(float(mass @ own / mass.sum()), DIGITS),
         "models": [{"model": name, **plain(total.interval(partial(mean, name)))} for name in losses],
         "scales": {name: round(scale, 8) for name, scale in found.scales.items()}, "gains": _gains(total, list(losses))}
-    if len(stages := sample.data.manifest["stages"]) > 1:
+    if len(stages) > 1:
         whole["first_stage"] = stages[0]
         whole["phases"] = phases(sample.share[held], cluster, losses, mass)
+        if sample.data.manifest["phases"] == 1:  # nothing lies between the stages
+            whole["phases"] = [line | {"stage": stages[int(line["from"] == 0)]} for line in whole["phases"]]
     whole |= {"board": found.board, "disagreements": disagreements(sample, found)}
     if "trees" in losses:
         whole |= {"columns_of_trees": found.seen, "trees": found.trees, "counts": found.counts,

@@ -7,6 +7,7 @@ excess of each.
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Sequence
 from functools import partial
@@ -14,6 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from games.record import available, find
 from games.streams import InputError
 from tuner.datasets.format import is_dataset
 from tuner.engine.loading import load_engine, parameter_path
@@ -58,6 +60,20 @@ def require_positions(sources: Sequence[str]) -> None:
         if source != "-" and (is_dataset(source) or holds_rows(source)):
             raise InputError(f"{source}: holds counts of one evaluation, not positions that each file could evaluate; name games "
                              "or labelled positions")
+
+
+def targets_for(files: Sequence[str], sources: Sequence[str]) -> str:
+    """Return what to rank by: scores; in a game whose positions cannot be searched, the labels of labelled positions. InputError
+    for files of its games, which have results alone."""
+    name = heading_of(parameter_path(files[0])).game
+    game = find(name) if name in available() else None
+    if game is None or game.searchable:
+        return "scores"
+    for source in sources:
+        if source != "-" and (os.path.isdir(source) or game.of_games(source)):
+            raise InputError(f"{source}: games of {name} have results, but no scores of positions to rank by; name labelled "
+                             "positions")
+    return "results"
 
 
 def ranked(files: Sequence[str], sample: Sample, terms: Sequence[str], display: Display) -> dict:
@@ -105,8 +121,12 @@ def _sentences(found: list[Ranked], lines: list[dict], sample: Sample) -> list[s
     near = [line["file"] for line in lines[1:] if line["behind"]["low"] is None or line["behind"]["low"] <= 0]
     if near:
         said.append(f"not behind {lines[0]['file']} beyond chance: {', '.join(near)}")
-    said.append("useful to choose among many files, not instead of a match: the rank correlation of this measure with Elo was "
-                f"{CORRELATIONS}; files that were fitted to such values rank too high")
+    if sample.options.targets == "results":
+        said.append("closer values are not better moves, which small differences between similar positions decide: a match tells "
+                    "which file plays better")
+    else:
+        said.append("useful to choose among many files, not instead of a match: the rank correlation of this measure with Elo "
+                    f"was {CORRELATIONS}; files that were fitted to such values rank too high")
     if len(lines) > 1:
         said.append(f"next: {shlex.join(['tuner', 'match', *(line['file'] for line in lines[:2])])}")
     return said
@@ -116,7 +136,8 @@ def lines_of(found: dict) -> list[str]:
     """Return a ranking as lines of text for a terminal."""
     files = found["files"]
     width = max(len("file"), *(len(line["file"]) for line in files)) + 2
-    lines = [f"excess cross-entropy of {found['positions']:,} positions of {found['games']:,} games; values: {found['values']}",
+    games = "" if found["games"] == found["positions"] else f" of {found['games']:,} games"
+    lines = [f"excess cross-entropy of {found['positions']:,} positions{games}; values: {found['values']}",
              f"  {'file':<{width}}{'excess':<26}{'behind the first':<28}scale"]
     for line in files:
         behind = interval_text(line["behind"], 5) if line["behind"] else ""

@@ -80,8 +80,7 @@ class Sample:
         """Where its values come from."""
         options = self.options
         if options.targets == "results":
-            labelled = self.data.games == self.data.positions and self.begun.engine is not None and is_labelled(self.data)
-            return "labels of the positions" if labelled else "results of the games"
+            return "labels of the positions" if is_labelled(self.data) else "results of the games"
         if options.targets == "search":
             return f"our own searches, depth {options.depth}"
         source = f"searches of {options.teacher}, {options.nodes:,} nodes" if options.teacher else "recorded scores"

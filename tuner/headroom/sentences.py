@@ -28,10 +28,9 @@ def certain(gain: dict) -> bool:
 
 def interval_text(found: dict, digits: int = 4, factor: float = 1.0) -> str:
     """Format a number and its interval, if it has one."""
-    text = f"{factor * found['value']:.{digits}f}"
-    if found["low"] is None:
-        return text
-    return f"{text} [{factor * found['low']:.{digits}f}, {factor * found['high']:.{digits}f}]"
+    value, low, high = (None if found[name] is None else f"{round(factor * found[name], digits) + 0.0:.{digits}f}"
+                        for name in ("value", "low", "high"))
+    return str(value) if low is None else f"{value} [{low}, {high}]"
 
 
 def _fit(found: dict, gain: dict) -> str:
@@ -50,7 +49,8 @@ def _trees(found: dict, gain: dict) -> str:
     text = f"{functions} gain another {_amount(found, gain, 'the linear fit' if linear(found) else 'the fit')}"
     most = _most(found.get("phases") or [])
     if most:
-        text += f"; here most per position where the share of {found['first_stage']} is {most['from']:g} to {most['to']:g}"
+        text += f"; here most per position in the stage {most['stage']}" if "stage" in most else \
+            f"; here most per position where the share of {found['first_stage']} is {most['from']:g} to {most['to']:g}"
     names = [line["input"] for line in found["counts"] if "." in line["input"] and certain(line)][:SOME]
     if names:
         text += f"; consider terms that combine what the trees use most: {', '.join(names)}"

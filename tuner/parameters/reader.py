@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from games.record import find, scale_of
+from games.record import find, scale_of, wording_of
 from tuner.io.files import BUNDLED
 from tuner.io.text import one_line
 from tuner.parameters.checks import Checks, plain, shown
@@ -38,7 +38,7 @@ class _Reader(Checks):
     def __init__(self, path: Path, layout: Layout | None, game: str, add_missing: bool) -> None:
         super().__init__(path)
         self.layout, self.game, self.add_missing = layout or Layout(()), game, add_missing
-        self.of_rows = layout is None
+        self.of_rows, self.unit = layout is None, wording_of(game).unit
         self.present: frozenset[str] = frozenset()  # terms with weights
         self.missing: list[str] = []
         self.notes: list[str] = []
@@ -51,7 +51,7 @@ class _Reader(Checks):
         if self.is_error and not 0 <= value <= LARGEST_ERROR:
             self.fail(node, f"the standard error of {what} is {node.value}, expected 0 to {LARGEST_ERROR:g}, or {UNKNOWN}")
         if abs(value) > LARGEST_WEIGHT and not self.is_error:
-            self.fail(node, f"{what} is {node.value}, expected centipawns between {-LARGEST_WEIGHT:g} and {LARGEST_WEIGHT:g}")
+            self.fail(node, f"{what} is {node.value}, expected {self.unit} between {-LARGEST_WEIGHT:g} and {LARGEST_WEIGHT:g}")
         return value
 
     def array(self, node: Node, what: str, shape: tuple[int, ...]) -> np.ndarray:
@@ -189,11 +189,11 @@ class _Reader(Checks):
                 if key not in ("mean", "sd"):
                     self.fail(inner, f"unknown key {key!r} in the prior of {name}; expected mean, sd")
             if "sd" not in entries:
-                self.fail(value, f"prior of {name} lacks sd, the standard deviation in centipawns")
+                self.fail(value, f"prior of {name} lacks sd, the standard deviation in {self.unit}")
             sd = self.number(entries["sd"], f"sd of the prior of {name}")
             if not SMALLEST_SD <= sd <= LARGEST_SD:
-                self.fail(entries["sd"], f"sd of the prior of {name} is {sd:g}, expected centipawns between {SMALLEST_SD:g} "
-                          f"and {LARGEST_SD:g}")
+                self.fail(entries["sd"], f"sd of the prior of {name} is {sd:g}, expected {self.unit} between "
+                          f"{SMALLEST_SD:g} and {LARGEST_SD:g}")
             mean = self.weight(entries["mean"], f"mean of the prior of {name}") if "mean" in entries else None
             found.append((name, (mean, sd)))
         return tuple(found)
@@ -238,7 +238,7 @@ class _Reader(Checks):
         scale = self.number(top["scale"], "scale") if "scale" in top else scale_of(self.game)
         if not 1e-6 < scale < 1:
             self.fail(top["scale"], f"scale is {scale:g}, expected about {scale_of(self.game)} "
-                      "(the value of 100 centipawns is v = tanh(100 * scale))")
+                      f"(the value of 100 {self.unit} is v = tanh(100 * scale))")
         weights = self.weights(top["weights"], stages, "weights")
         errors = None
         if "standard_errors" in top:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from games.record import Game
+from games.record import Game, Wording
 from tuner.report import positions
 from tuner.report.charts import Chart, points_chart
-from tuner.report.formatting import known, number, together
+from tuner.report.formatting import known, number, outcomes_of, together
 from tuner.report.headroom_models import gain_of, names_of
 
 MOST = 10  # inputs in a chart
@@ -24,7 +24,8 @@ def headroom_data(found: dict, game: Game | None) -> dict:
     chart = _chart(found.get("counts") or [])
     return {"found": found, "models": models, "phases": phases, "charts": [chart] if chart else [],
             "positions": positions.shown(game, found.get("disagreements") or [], "h"),
-            "columns": columns, "last": last}
+            "columns": columns, "last": last, "expected": outcomes_of(Wording(), int(found.get("points") or 1))["expected"],
+            "staged": any(line.get("stage") for line in phases), "side": found.get("side") or "the first player"}
 
 
 def with_interval(found: dict, digits: int = 4) -> str:

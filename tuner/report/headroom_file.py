@@ -16,12 +16,12 @@ INTERVAL = {"value": Needed(NUMBER), "low": NUMBER, "high": NUMBER}
 GAIN = {**INTERVAL, "model": Needed(TEXT), "on": Needed(TEXT)}
 SHAPES = {
     "start": Needed(TEXT), "values": Needed(TEXT), "loss": Needed(TEXT), "command": TEXT, "first_stage": TEXT, "missing": TEXT,
-    "board": TEXT,
+    "board": TEXT, "points": COUNT, "side": TEXT,
     "not_linear": Needed([TEXT]),
     **{name: Needed(COUNT) for name in ("positions", "held_out_positions", "held_out_games")},
     "models": Needed([{**INTERVAL, "model": Needed(TEXT)}]), "gains": Needed([GAIN]),
-    "phases": [{"from": Needed(NUMBER), "to": Needed(NUMBER), "positions": Needed(COUNT), "start": NUMBER, "fit": NUMBER,
-                "trees": NUMBER, "network": NUMBER, "gains": Needed([GAIN])}],
+    "phases": [{"stage": TEXT, "from": Needed(NUMBER), "to": Needed(NUMBER), "positions": Needed(COUNT), "start": NUMBER,
+                "fit": NUMBER, "trees": NUMBER, "network": NUMBER, "gains": Needed([GAIN])}],
     "counts": [{**INTERVAL, "input": Needed(TEXT)}],
     "disagreements": [{"position": Needed(TEXT), **{name: Needed(NUMBER) for name in ("value", "start", "fit")},
                        "trees": NUMBER, "network": NUMBER}],

@@ -84,11 +84,14 @@ def calibration_charts(calibration: dict, y_label: str = "actual score") -> list
     return charts
 
 
-def phase_chart(phases: list[float]) -> Chart | None:
-    """The number of positions of each phase."""
+def phase_chart(phases: list[float], stages: Sequence[str] = ()) -> Chart | None:
+    """The number of positions of each phase, or of each of two stages if nothing lies between them."""
     counts = [0 if n is None else n for n in phases]
     if len(counts) < 2 or not any(counts):
         return None
+    if len(counts) == len(stages) == 2:
+        said = "; ".join(f"{stage} {whole(n)}" for stage, n in zip(stages, counts[::-1], strict=True))
+        return bar_chart("Positions by stage", "stage", "positions", list(stages), counts[::-1], f"{said}.")
     most = int(np.argmax(counts))
     return bar_chart("Positions by phase", "phase, 0 in the endgame", "positions", list(range(len(counts))), counts,
                      f"{whole(sum(counts))} positions; most, {whole(counts[most])}, of phase {most}.")

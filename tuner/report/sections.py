@@ -274,7 +274,7 @@ def _data(run: LearningRun) -> Section | None:
     shares = [(name, results[key], results[key] / total) for key, name in (
         ("win", f"won by {run.wording.sides[0]}"), ("draw", "drawn"), ("loss", f"won by {run.wording.sides[1]}"))
         if known(results.get(key)) and total and (results[key] or run.points == 1) and not run.labelled]
-    chart = run_charts.phase_chart(summary.get("phases") or [])
+    chart = run_charts.phase_chart(summary.get("phases") or [], run.learned.stages)
     if not (listed or shares or chart):
         return None
     return Section("data", "Data", "data", {"files": listed, "shares": shares, "total": total,

@@ -4,7 +4,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 
-from games.backgammon.board import counts_of, packed, start, turn_of
+from games.backgammon.board import counts_of, dice_of, packed, pips, start, turn_of
 from games.backgammon.draw import COLOURS, draw, picture
 from tests.games.backgammon.support import random_board, rolls_of_games
 
@@ -47,3 +47,9 @@ def test_pictures_have_every_checker():
             assert circles.count(COLOURS[side]) - (turn == COLOURS[side]) == np.minimum(counts[side], 5).sum()
         more = [int(each.text) for each in tree.iter() if each.tag.endswith("text") and each.get("font-size") == "11"]
         assert sorted(more) == sorted(counts[counts > 5].tolist())
+        words_of = [each.text for each in tree.iter() if each.tag.endswith("text")]
+        assert [int(text) for text in words_of if text.isdecimal()].count(24) >= 1
+        larger, smaller = dice_of(words)
+        name = "XO"[turn_of(words)]
+        assert (f"{name} to play {larger} {smaller}" if larger else f"{name} to roll") in words_of
+        assert f"X light, {pips(words, 0)} pips; O dark, {pips(words, 1)} pips" in words_of
