@@ -12,10 +12,13 @@ from games.record import available
 from tests.evalterms.support import some_positions
 from tuner.engine.loading import load_engine, load_parameters, parameter_path
 from tuner.io.files import BUNDLED
+from tuner.networks.evaluation import network_evaluation
+from tuner.networks.files import holds_network
 from tuner.parameters.heading import game_of
 from tuner.parameters.writer import to_text, write_parameters
 
-FILES = sorted(path for path in BUNDLED.glob("*/*.yaml") if path.parent.name in available())
+FOUND = sorted(path for path in BUNDLED.glob("*/*.yaml") if path.parent.name in available())
+FILES, NETWORKS = ([path for path in FOUND if holds_network(path) == network] for network in (False, True))
 every_file = pytest.mark.parametrize("path", FILES, ids=[f"{path.parent.name}-{path.stem}" for path in FILES])
 
 # Rofchade's numbers as Ronald Friederich published them: piece values, and rows of the tables from a to h
@@ -114,3 +117,10 @@ def test_pesto_evaluates_as_an_implementation_of_its_own_does():
     expected = [pesto_evaluation(chess.Board(fen(words)), weights) for words in rows]
     assert np.abs(compiled.evaluate(rows, parameters) - expected).max() <= 1 / 256
     assert np.ptp(expected) > 500
+
+
+@pytest.mark.parametrize("path", NETWORKS, ids=lambda path: f"{path.parent.name}-{path.stem}")
+def test_a_bundled_network_is_one_of_its_game_and_plays(path):
+    evaluation = network_evaluation(path)
+    assert evaluation.game.name == path.parent.name and path.read_text(encoding="utf-8").startswith("# ")
+    assert evaluation.searcher() is not None and path.with_suffix(".npz").stat().st_size < 40_000

@@ -115,7 +115,7 @@ def test_every_sentence_of_a_result_is_about_points(tmp_path):
     lines = text.splitlines()
     assert lines[0] == "Results of zero vs pubeval (depth 1, the same dice in both games of a pair):"
     assert lines[1].startswith("Points a game: -") and lines[1].endswith(" (95 %, from pairs)")
-    assert lines[2].startswith("Less luck:     -") and "luck by classic" in lines[2]
+    assert lines[2].startswith("Less luck:     -") and "luck by network" in lines[2]
     assert any(line.startswith("LLR: -") and line.endswith("for 0.5 rather than -0.5 points a game") for line in lines)
     assert "H0 accepted" in lines
 
@@ -135,7 +135,7 @@ def test_counts_of_a_result_add_up():
 def test_results_as_json(tmp_path):
     found = play(*FAST, "--games", 8, "--run", tmp_path / "run")
     assert found["games"] == 8 and sum(found["by_points"].values()) == 8 and sum(found["pairs_by_points"]) == 4
-    assert found["less_luck"]["judge"] == "classic" and found["points_a_game"]["low"] < found["points_a_game"]["value"]
+    assert found["less_luck"]["judge"] == "network" and found["points_a_game"]["low"] < found["points_a_game"]["value"]
     assert found["wins"] + found["losses"] == 8 and "elo" not in found
     total = sum(int(points) * count for points, count in found["by_points"].items())
     assert found["points_a_game"]["value"] == pytest.approx(total / 8)

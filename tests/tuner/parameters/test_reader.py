@@ -89,6 +89,7 @@ ERRORS = [
     (changed("man: {mg: 100, eg: 110.25}", "man: {mg: 100}"), ":12: material.man lacks the stage eg"),
     (changed("man: {mg: 100, eg: 110.25}", "man: 100"), ":12: material.man is '100', expected a mapping"),
     (changed("scale: 0.003", "skale: 0.003"), ":2: unknown key 'skale'; expected game, scale, stages, terms, phases, weights, "),
+    (changed("scale: 0.003", "encoding: squares18\nlayers: [4 relu]"), ":1: a network, expected a parameter file; "),
     # the same key twice
     (GOOD + "game: chess\n", ":26: 'game' is there twice; first on line 1"),
     (changed("    king: {mg: 0, eg: -0.5}\n", "    man: {mg: 0, eg: -0.5}\n"), ":13: 'man' is there twice; first on line 12"),
