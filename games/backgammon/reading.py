@@ -21,7 +21,7 @@ from games.streams import InputError, lines
 
 OPENING_PLIES = 2  # with their dice: more than 300 rolls, and as many openings as one can hold out
 MOST_NOTES = 1000  # faults of a file that are reported one by one; the others are counted
-WITHOUT_OUTCOME = "ended by a dropped double, so without points of play"
+WITHOUT_OUTCOME = "ended by a dropped double, so without points of play: the others are a selection"
 POSITIONS = ("auto", "all")
 
 

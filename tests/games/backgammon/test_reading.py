@@ -55,7 +55,7 @@ def test_games_of_self_play_are_read_as_they_were_played(tmp_path):
 def test_the_cube_and_the_score_do_not_change_outcomes_and_dropped_games_have_none():
     batches, report, _ = read(DATA / "gnubg.mat")
     assert (report.games, report.used, report.undecided) == (2, 1, 1)
-    assert report.faults == {"ended by a dropped double, so without points of play": 1}
+    assert report.faults == {"ended by a dropped double, so without points of play: the others are a selection": 1}
     assert np.allclose(batches[0].outcomes, 2 / 3) and batches[0].numbers.tolist() == [2]  # 8 points with the cube at 4
     assert (batches[0].positions == read(DATA / "gnubg.sgf")[0][0].positions).all()
 
@@ -188,7 +188,7 @@ def test_damaged_files_are_counted_and_reported_in_one_line_each(tmp_path, name,
                 assert all(len(GAME.legal_moves(with_dice(words, (2, 1)))) for words in batch.positions[:1])
             assert report.games == report.used + report.bad + report.undecided + report.duplicate_games
             assert report.bad == len(notes) == sum(report.faults.values()) - report.faults.get(
-                "ended by a dropped double, so without points of play", 0)
+                "ended by a dropped double, so without points of play: the others are a selection", 0)
         except InputError as problem:
             notes.append(str(problem))
         said += len(notes)
