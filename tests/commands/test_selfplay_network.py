@@ -119,6 +119,7 @@ def test_a_network_of_wins_stands_for_one_point_and_stays_one(tmp_path):
          tmp_path / "run", "-o", tmp_path / "net.yaml")
     evaluation = network_evaluation(tmp_path / "net.yaml")
     assert evaluation.file.points == 1 and evaluation.encoding.name == "tesauro198"
+    assert "rate: 0.1" in (tmp_path / "run" / "config.yaml").read_text()  # of a single neuron
     found = json.loads(done("eval", tmp_path / "net.yaml", "4HPwATDgc/ABMA", "--json").out)
     assert abs(found["points"]) <= 1
     ran = done("selfplay", tmp_path / "net.yaml", "--games", 20, "--run", tmp_path / "more")

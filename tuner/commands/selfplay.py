@@ -114,7 +114,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--learner", choices=Names("tuner.fit.learners.rules", "RULES"), default="adam", help="default: adam")
     group.add_argument("--learning-rate", type=positive, metavar="N",
                        help="in centipawns (default: adam 3, sgd 1, adagrad 20, coherence 3); of networks: of the gradient of "
-                            "their output (default: 1, with --wins 0.3)")
+                            "their output (default: 1, with --wins 0.3, without hidden units 0.1)")
     group.add_argument("--largest-step", type=positive, metavar="CP",
                        help="change no weight by more than CP centipawns at a step (default: no limit)")
     group.add_argument("--decay", type=positive, metavar="N",

@@ -67,7 +67,16 @@ def network_settings(arguments: argparse.Namespace, given: Mapping[str, str]) ->
     from games.streams import InputError
     from tuner.networks.td import program
     from tuner.selfplay import network_run
-    from tuner.selfplay.network_settings import BATCHES, DECAY, FLOOR, LARGEST_BATCH, RATES, SMALLEST_BATCH, NetworkSettings
+    from tuner.selfplay.network_settings import (
+        BATCHES,
+        DECAY,
+        FLOOR,
+        LARGEST_BATCH,
+        RATES,
+        SINGLE_RATE,
+        SMALLEST_BATCH,
+        NetworkSettings,
+    )
 
     require_one_learner(arguments)
     for name, option in given.items():
@@ -85,7 +94,7 @@ def network_settings(arguments: argparse.Namespace, given: Mapping[str, str]) ->
         start=arguments.params, games=games, encoding=start.encoding, hidden=hidden, wins=wins,
         activation=start.network.layers[0].activation if hidden else None,
         trace=0.0 if arguments.lambda_ is None else arguments.lambda_,
-        rate=RATES[wins] if arguments.learning_rate is None else arguments.learning_rate,
+        rate=arguments.learning_rate or (RATES[wins] if hidden else SINGLE_RATE),
         decay=DECAY if arguments.decay is None else arguments.decay, floor=FLOOR,
         batch=min(max(games // BATCHES, SMALLEST_BATCH), LARGEST_BATCH), seed=arguments.seed, measure=arguments.measure,
         measure_games=measure_games, measure_every=measure_every, program=program()), start

@@ -10,7 +10,8 @@ from tuner.selfplay.settings import SMALLEST
 
 SECTION = "network"
 LONGEST = 2000  # plies of a game: an untrained network needs some hundred
-RATES = {True: 0.3, False: 1.0}  # the learning rate, of networks that learn from wins only and from points
+RATES = {True: 0.3, False: 1.0}  # the learning rate, of networks that learn from wins only and from points,
+SINGLE_RATE = 0.1  # and of a single neuron, which larger ones spoil
 DECAY, FLOOR = 20_000.0, 0.1  # games within which it halves, and the share below which it does not fall
 BATCHES, SMALLEST_BATCH, LARGEST_BATCH = 200, 50, 1000  # about so many lines of the history, each of so many games
 
