@@ -137,3 +137,9 @@ def test_weights_out_of_range_are_refused_in_the_unit_of_the_game(tmp_path):
     wrong.write_text(re.sub(r"next: \{contact: [^,]*,", "next: {contact: 1e6,", text, count=1))
     ran = tuner("params", wrong)
     assert ran.status == 2 and "expected hundredths of a point between -20000 and 20000" in ran.err
+
+
+@pytest.mark.parametrize(("learner", "rate"), [("adam", "1.0"), ("adagrad", "null")])
+def test_adam_takes_smaller_steps_with_dice(tmp_path, learner, rate):
+    done("selfplay", "backgammon/zero", "--games", 8, "--learner", learner, "--run", tmp_path / "run")
+    assert f"\n  rate: {rate}" in (tmp_path / "run" / "config.yaml").read_text()

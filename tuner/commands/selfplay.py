@@ -108,15 +108,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--noisy", action="store_true",
                        help="rootstrap and treestrap: learn from positions that are not quiet too, as published")
     group.add_argument("--noise", type=between(0, 1e4, "2"), default=0.0, metavar="CP",
-                       help="standard deviation of random noise added to the starting weights, in centipawns (default: 0)")
+                       help="standard deviation of random noise added to the starting weights, in their unit (default: 0)")
     add_gradient_options(group)
     group = parser.add_argument_group("optimizer")
     group.add_argument("--learner", choices=Names("tuner.fit.learners.rules", "RULES"), default="adam", help="default: adam")
     group.add_argument("--learning-rate", type=positive, metavar="N",
-                       help="in centipawns (default: adam 3, sgd 1, adagrad 20, coherence 3); of networks: of the gradient of "
-                            "their output (default: 1, with --wins 0.3, without hidden units 0.1)")
+                       help="in centipawns, or hundredths of a point (default: adam 3, with dice 1; sgd 1, adagrad 20, coherence "
+                            "3); of networks: of the gradient of their output (default: 1, with --wins 0.3, without hidden "
+                            "units 0.1)")
     group.add_argument("--largest-step", type=positive, metavar="CP",
-                       help="change no weight by more than CP centipawns at a step (default: no limit)")
+                       help="change no weight by more than CP centipawns, or hundredths of a point, at a step (default: no "
+                            "limit)")
     group.add_argument("--decay", type=positive, metavar="N",
                        help="halve the learning rate within N batches, of networks N games; it never falls below a tenth "
                             "(default: 200 batches, 20,000 games)")
@@ -232,7 +234,7 @@ def _settings(arguments: argparse.Namespace):
         trace=None if method == "treestrap" else 0.7 if arguments.lambda_ is None else arguments.lambda_, gradient=gradient,
         step=STEPS.get(gradient) if arguments.step is None else arguments.step, gated=not arguments.noisy,
         blunders=not arguments.no_blunders, truncated=arguments.truncated or "value", rule=arguments.learner,
-        rate=arguments.learning_rate, largest_step=arguments.largest_step,
+        rate=arguments.learning_rate or usual.rates.get(arguments.learner), largest_step=arguments.largest_step,
         decay=200.0 if arguments.decay is None else arguments.decay, average=arguments.average, batch=arguments.batch,
         lag=arguments.lag, fixed=tuple(arguments.fixed), noise=arguments.noise, seed=arguments.seed,
         terms=tuple(os.path.abspath(path) for path in arguments.terms), wins=arguments.wins, measure=arguments.measure,

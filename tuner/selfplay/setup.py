@@ -36,17 +36,19 @@ def require_playable(game: Game) -> None:
 
 
 class Usual(NamedTuple):
-    """Usual settings: the method, the depth of searches, the random plies of openings, and the longest game in plies."""
+    """Usual settings: the method, the depth of searches, the random plies of openings, the longest game in plies, and learning
+    rates where they differ from those of the update rules (`RULES`)."""
 
     method: str
     depth: int
     random_plies: int
     plies: int
+    rates: dict[str, float]
 
 
 def usual_of(game: Game) -> Usual:
     """Return the usual settings of a game."""
-    return Usual("rootstrap", 3, 4, 160) if game.roll is None else Usual("td-leaf", 1, 0, 2000)
+    return Usual("rootstrap", 3, 4, 160, {}) if game.roll is None else Usual("td-leaf", 1, 0, 2000, {"adam": 1.0})
 
 
 def usual_for(params: str) -> Usual:

@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 import re
 import shlex
+from collections import Counter
 
 import numpy as np
 import pytest
 
 from tests.tuner.report.support import findings, learned_from, match_run, selfplay_run, tune_run
 from tuner.engine.loading import load_parameters
-from tuner.match.difference import elo_difference
+from tuner.match.difference import elo_difference, point_difference
+from tuner.match.points_text import PointResults
 from tuner.parameters.writer import write_parameters
 from tuner.report.matches import read_match
 from tuner.report.page import render
@@ -169,3 +171,11 @@ def test_a_fit_that_did_not_converge_says_so(tmp_path):
     found["result"] |= {"converged": False, "gradient_norm": 0.0123}
     text, _ = render(read_run(small_run(tmp_path / "run", found), []))
     assert "The fit stopped before convergence (gradient norm 0.0123)" in text
+
+
+def test_too_few_pairs_have_no_forecast():
+    """Means in points need three pairs for an error."""
+    points = np.array([[1, -2], [2, 1]])
+    results = PointResults(tuple(np.bincount(points.sum(1) + 6, minlength=13).tolist()), Counter(points.ravel().tolist()), points,
+                           None)
+    assert more_games(point_difference(results)).startswith("Too few pairs of games were played to estimate")
