@@ -65,7 +65,7 @@ def _columns(engine: Engine, term: str) -> np.ndarray:
 
 
 def show(console: Console, result: dict, all_parameters: bool, words: Wording) -> None:
-    """Print an explanation as a table."""
+    """Print an explanation as a table, with a column of what the stages add up to if there are several."""
     stages = list(result["shares"])
     rows = []
     for term in result["terms"]:
@@ -75,7 +75,10 @@ def show(console: Console, result: dict, all_parameters: bool, words: Wording) -
                      for p in term["parameters"]]
     rows.append(["total", "", *(number(sum(term[s] for term in result["terms"])) for s in stages),
                  number(result["evaluation"])])
-    show_table(console, f"{words.unit}, {words.view}", ["term", "count", *stages, "tapered"], rows)
+    head = ["term", "count", *stages, "tapered"]
+    shown = [i for i, column in enumerate(head) if (column != "count" or all_parameters) and (
+        column != "tapered" or len(stages) > 1)]
+    show_table(console, f"{words.unit}, {words.view}", [head[i] for i in shown], [[row[i] for i in shown] for row in rows])
     shares = ", ".join(f"{100 * share:.0f} % {stage}" for stage, share in result["shares"].items())
     phase = f"phase {result['phase']} of {result['phases']} ({shares}); " if len(stages) > 1 else ""
     show_lines(console, phase + expected_text(result, words))
