@@ -18,7 +18,7 @@ from games.chess.picture import picture
 from games.chess.position import START, WORDS
 from games.chess.san import san
 from games.chess.search import searcher
-from games.record import Game, Line, PositionBatch, ReadOptions, ReadReport
+from games.record import Game, Line, PositionBatch, ReadOptions, ReadReport, Wording
 from games.streams import beginning, pieces
 
 OPENING_PLIES = 8  # skipped by default: book or random moves
@@ -88,6 +88,7 @@ GAME = Game(
     name="chess", words=WORDS, stages=("mg", "eg"), start=START.copy, legal_moves=moves_of, play=after,
     result=result, second_to_move=lambda words: bool(int(words[8]) & 1), position=position, text=fen, draw=draw, move_text=san,
     move_name=move_name, move_named=move_named, plies=plies, read=read, of_games=of_games, suffixes=tuple(content.SUFFIXES),
-    holds_games=content.holds_games, searcher=searcher, contest=CONTEST, picture=picture, many_texts=fens)
+    holds_games=content.holds_games, searcher=searcher, contest=CONTEST, picture=picture, many_texts=fens,
+    wording=Wording(sides=("White", "Black")))
 
 __all__ = ["GAME", "LETTERS"]

@@ -30,7 +30,7 @@ CASES = {
     "tune classic same.pgn -o out.yaml": "only 1 game to learn from (read 5 games, used 1, 4 duplicates); expected at least 2",
     "tune classic draws.pgn -o out.yaml": "every one of the 3 games is a draw (read 3 games, used 3): there is nothing to learn; "
                                           "expected games with different results",
-    "tune classic wins.pgn -o out.yaml": "every one of the 3 games is a loss of the first player (read 3 games",
+    "tune classic wins.pgn -o out.yaml": "every one of the 3 games is a loss of White (read 3 games",
     "tune classic illegal.pgn -o out.yaml --strict": "illegal.pgn: game 1 (byte 93): illegal move 'Qxh7' at ply 13; fix it, or "
                                                      "leave out --strict",
     "tune classic good.pgn -o out.yaml --min-elo 4000": "good.pgn: no position left of 300 games (300 below the Elo wanted)",

@@ -110,7 +110,7 @@ def test_what_a_run_says_is_true(games, tmp_path):
     text = done("games", "--resume", games).out
     assert f"wrote 24 games to {games}: 0.0 MB\n" in text  # no speed: none was played now
     assert f"learn from them: tuner tune classic {games} -o learned.yaml" in text
-    assert f"{results[0]} wins, {results[1]} draws and {results[2]} losses" in text
+    assert f"{results[0]} won by White, {results[2]} by Black, {results[1]} drawn" in text
 
 
 # one process for all, so that the imports are paid for once; every child is killed before the n-th change to a file

@@ -81,7 +81,7 @@ def test_eval_shows_the_value_and_scores_of_files(learned, tmp_path):
     assert found["evaluation"] == round(expected, 2)
     assert found["value"] == pytest.approx(np.tanh(evaluation.scale * expected), abs=1e-4)
     out = done("eval", path, FEN).out
-    assert f"compressed100, 100-8-4-1: {expected:+.2f} centipawns, first player's view" in out
+    assert f"compressed100, 100-8-4-1: {expected:+.2f} centipawns, White's view" in out
     (tmp_path / "some.epd").write_text(f"{FEN}\n\n# a note\n{FEN}\n")
     assert done("eval", path, tmp_path / "some.epd").out.splitlines() == [f"{expected:.2f}"] * 2
 
@@ -103,7 +103,7 @@ def test_export_writes_c(learned, tmp_path):
     ("network classic {pgn} -o new.yaml --hidden 8,x", "'8,x' is not a list of 1 to 7 whole numbers from 1 to 4096 such as"),
     ("network classic {pgn} -o new.yaml --hidden 5000", "'5000' is not a list of 1 to 7 whole numbers"),
     ("network classic {pgn} -o new.yaml --held-out 0", "--held-out 0: nothing would be left to measure on"),
-    ("network net.yaml {pgn} -o new.yaml", "net.yaml:2: unknown key 'encoding'"),
+    ("network net.yaml {pgn} -o new.yaml", "net.yaml:1: a network, expected a parameter file; networks play in tuner match"),
     ("network classic {pgn} -o net.yaml --targets results --sample 1000 --held-out 0.01", "held out: expected at least 200 of"),
     ("export net.yaml --format rust", "--format rust: net.yaml is a network, which is written with --format c alone"),
     ("export net.yaml --into eval.h", "--into: net.yaml is a network"),

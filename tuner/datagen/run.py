@@ -102,7 +102,7 @@ def _play(recipe: Recipe, book: Book | None, playing: Running, folder: Path, dis
                 display.playing(progress_text(parts.counts, done / max(time.monotonic() - started, 1e-3)), before + done)
             playing.end()
         seconds = time.monotonic() - started
-        return _result(settings, folder, parts, before, seconds, bool(parts.missing()))
+        return _result(recipe, folder, parts, before, seconds)
     finally:
         parts.close()
 
@@ -120,12 +120,13 @@ def _finished(parts: Parts, book: Book | None, playing: Running, interrupted: th
         yield done
 
 
-def _result(settings: Settings, folder: Path, parts: Parts, before: int, seconds: float, interrupted: bool) -> Result:
+def _result(recipe: Recipe, folder: Path, parts: Parts, before: int, seconds: float) -> Result:
     """Return what is said at the end. Speed is that of this process, over the games that it saved."""
-    games = parts.counts["games"][0]
+    settings, games, interrupted = recipe.settings, parts.counts["games"][0], bool(parts.missing())
     rate = (games - before) / max(seconds, 1e-3)
     speed = f", {rate:.1f} games a second" if games > before else ""
-    lines = [f"wrote {games:,} games to {folder}: {parts.bytes / 1e6:,.1f} MB{speed}", *counts_lines(parts.counts, settings)]
+    lines = [f"wrote {games:,} games to {folder}: {parts.bytes / 1e6:,.1f} MB{speed}",
+             *counts_lines(parts.counts, settings, find(recipe.evaluation.engine.game).wording.sides)]
     plain = {"command": "games", "folder": str(folder), "interrupted": interrupted, "bytes": parts.bytes,
              **{key: value[0] if len(value) == 1 else value for key, value in parts.counts.items()}}
     if interrupted:

@@ -12,14 +12,15 @@ ENDED = {RULES: "by the rules of the game", RESIGN: "resigned", DRAW: "drawn by 
          TABLES: "by tables", PLIES: "drawn at the greatest length"}
 
 
-def counts_lines(counts: Counts, settings: Settings) -> list[str]:
-    """Return the results of games, how they ended, and a sentence about each rule that some games were played on to check."""
+def counts_lines(counts: Counts, settings: Settings, sides: tuple[str, str]) -> list[str]:
+    """Return the results of games between these sides, how they ended, and a sentence about each rule that some games were played
+    on to check."""
     games = counts["games"][0]
     if not games:
         return []
     wins, draws, losses = counts["outcomes"]
     ends = ((end, counts[f"end_{end.replace(' ', '_')}"][0]) for end in ENDS)
-    lines = [f"  results        {wins:,} wins, {draws:,} draws and {losses:,} losses of the first player, "
+    lines = [f"  results        {wins:,} won by {sides[0]}, {losses:,} by {sides[1]}, {draws:,} drawn, "
              f"{counts['plies'][0] / games:.0f} plies a game",
              "  ended          " + ", ".join(f"{ENDED[end]} {number / games:.1%}" for end, number in ends if number)]
     won, level, _ = counts["own"]

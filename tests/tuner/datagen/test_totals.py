@@ -9,6 +9,8 @@ from tuner.datagen.play import Checked, Generated
 from tuner.datagen.settings import Settings
 from tuner.datagen.totals import counts_lines
 
+SIDES = "White", "Black"
+
 
 def game(outcome: int = 1, own: int = 1, end: str = RULES, checked: Checked | None = None, plies: int = 80) -> Generated:
     return Generated(0, "", plies, outcome, own, end, checked)
@@ -27,8 +29,8 @@ def test_adjudication_is_reported_as_it_turned_out():
     games = [game(1, 1, RESIGN, Checked(RESIGN, 1, 1))] * 17 + [game(1, 1, RESIGN, Checked(RESIGN, 1, 0))] * 2 + [
         game(1, -1, RESIGN, Checked(RESIGN, 1, -1)), game(0, 0, DRAW, Checked(DRAW, 0, 0)),
         game(0, 0, DRAW, Checked(DRAW, 0, -1)), game(-1, 0, RULES)]
-    text = "\n".join(counts_lines(counts_of(games), Settings("classic")))
-    assert "20 wins, 2 draws and 1 losses of the first player, 80 plies a game" in text
+    text = "\n".join(counts_lines(counts_of(games), Settings("classic"), SIDES))
+    assert "20 won by White, 1 by Black, 2 drawn, 80 plies a game" in text
     assert "by the rules of the game 4.3%, resigned 87.0%, drawn by scores 8.7%" in text
     assert ("17 of 20 resignations that were played on ended so (64.0% to 94.8% with 95 % confidence), 2 drawn and 1 won by the "
             "other side instead; searches of depth 3 also fail to win what is won") in text
@@ -37,9 +39,9 @@ def test_adjudication_is_reported_as_it_turned_out():
 
 
 def test_nothing_is_said_of_rules_that_were_not_checked():
-    lines = counts_lines(counts_of([game(end=RESIGN)] * 3), Settings("classic", noise=0.0))
+    lines = counts_lines(counts_of([game(end=RESIGN)] * 3), Settings("classic", noise=0.0), SIDES)
     assert len(lines) == 2 and "against its copies" not in "".join(lines)
-    assert counts_lines(counts_of([]), Settings("classic")) == []
-    (right,) = [line for line in counts_lines(counts_of([game(1, 1, RESIGN, Checked(RESIGN, 1, 1))] * 4), Settings("classic"))
-                if "adjudication" in line]
+    assert counts_lines(counts_of([]), Settings("classic"), SIDES) == []
+    resigned = counts_of([game(1, 1, RESIGN, Checked(RESIGN, 1, 1))] * 4)
+    (right,) = [line for line in counts_lines(resigned, Settings("classic"), SIDES) if "adjudication" in line]
     assert right.endswith("4 of 4 resignations that were played on ended so (51.0% to 100.0% with 95 % confidence)")
