@@ -9,7 +9,8 @@ the share f of the way have
 
     gain(f) = P (2 u f - f^2) S,    cost(f) = P f^2 N,
 
-and gain - cost is largest at f = u S / (S + N). S + N is measured on the learned weights, N by their covariance.
+and gain - cost is largest at f = u S / (S + N). S + N is measured on the learned weights, N by their covariance. P and the
+constants below are those of chess. In another game a centipawn counts for as many of chess as make the same value v.
 """
 
 from __future__ import annotations
@@ -19,11 +20,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from games.record import USUAL_SCALE, scale_of
 from games.streams import InputError
 from tuner.fit.noise import PRICE, deviation, neighbours
 from tuner.fit.problem import Problem
 from tuner.fit.standard_errors import Uncertainty
-from tuner.parameters.parameters import Parameters
+from tuner.parameters.parameters import DEFAULT_GAME, Parameters
 
 PLAY = "play"  # a prior
 USEFUL = 0.25  # least useful share, of changes to a good evaluation: measured by matches, see docs/what-the-numbers-mean.md
@@ -32,27 +34,29 @@ MISFIT = 40.0  # centipawns by which weights that predict results differ from th
 
 
 class PlayStep(NamedTuple):
-    """The `share` of the way to go, and the `gain` and `cost` in Elo that are expected then."""
+    """The `share` of the way to go, and the `gain` and `cost` in Elo of chess that are expected then."""
 
     share: float
     gain: float
     cost: float
 
 
-def play_step(problem: Problem, weights: np.ndarray, found: Uncertainty, part: np.ndarray, least: float = USEFUL) -> PlayStep:
+def play_step(problem: Problem, weights: np.ndarray, found: Uncertainty, part: np.ndarray, game: str,
+              least: float = USEFUL) -> PlayStep:
     """Return the share of the way from the starting weights to the optimum `weights` that maximises gain - cost, if the weights
-    of `part` (stages, columns + 1 or 2, bool) go it; `least` is the least useful share."""
+    of `part` (stages, columns + 1 or 2, bool) go it; `least` is the least useful share, `game` names the game."""
     pairs = neighbours(problem, problem.start)
     if pairs is None:
         raise InputError("--prior play: needs games of which several positions are learned from, to compare neighbouring ones; "
                          "use --prior auto")
     differences = (pairs[1] - pairs[0]) * part.ravel()
-    return best_step(float(((differences @ (weights - problem.start).ravel())**2).mean()),
-                     deviation(differences[:, found.coordinates], found.noise)**2, least)
+    unit = (scale_of(game) / USUAL_SCALE)**2
+    return best_step(unit * float(((differences @ (weights - problem.start).ravel())**2).mean()),
+                     unit * deviation(differences[:, found.coordinates], found.noise)**2, least)
 
 
 def best_step(moved: float, noise: float, least: float = USEFUL) -> PlayStep:
-    """Return the step for the mean squares S + N (`moved`) and N (`noise`), in squared centipawns."""
+    """Return the step for the mean squares S + N (`moved`) and N (`noise`), in squared centipawns of chess."""
     taught = max(moved - noise, 0.0)
     if taught == 0:
         return PlayStep(0.0, 0.0, 0.0)
@@ -81,9 +85,10 @@ def shortened(problem: Problem, weights: np.ndarray, found: Uncertainty, part: n
                           naive=found.naive * factors, covariance=found.covariance * both, noise=found.noise * both)
 
 
-def play_line(step: PlayStep) -> str:
-    """Return a step as a line of text."""
+def play_line(step: PlayStep, game: str) -> str:
+    """Return a step as a line of text; matches have measured Elo in chess alone."""
     if step.share == 0:
         return "prior play: what these games teach does not exceed sampling noise; the weights stay at their starting values"
-    return (f"prior play: weights go {100 * step.share:.0f} % of the way to those that predict results best; expected gain "
-            f"{step.gain:.0f} Elo, cost of sampling noise {step.cost:.0f}")
+    expected = (f"expected gain {step.gain:.0f} Elo, cost of sampling noise {step.cost:.0f}" if game == DEFAULT_GAME else
+                "how far is best was measured in chess alone, so try other steps with --prior WIDTH")
+    return f"prior play: weights go {100 * step.share:.0f} % of the way to those that predict results best; {expected}"

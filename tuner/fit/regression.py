@@ -72,8 +72,8 @@ def fit(data: Dataset, parameters: Parameters, options: FitOptions,
     step = None
     if play and uncertainty:
         part = stepping(parameters, weights.shape)
-        step = play_step(problem, weights, uncertainty, part, OWN_USEFUL if options.own_results else USEFUL)
-        note(play_line(step))
+        step = play_step(problem, weights, uncertainty, part, parameters.game, OWN_USEFUL if options.own_results else USEFUL)
+        note(play_line(step, parameters.game))
         weights, uncertainty = shortened(problem, weights, uncertainty, part, step.share)
     if problem.objective.widths and options.fit_scale:  # the scale for readers who do not model draws
         found = fit_scale(replace(problem, start=weights))

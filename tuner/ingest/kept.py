@@ -60,8 +60,8 @@ class Kept:
             writer.abandon() if kind else writer.close()
         if isinstance(value, NothingLeft) and self.unknown:
             raise InputError(f"none of {self.unknown:,} positions has a score; expected PGN comments such as {{+0.31/6}} or "
-                             "[%eval 0.31], or labelled positions with scores (docs/targets.md); learn with --targets results "
-                             "or search, or name an engine with --teacher") from None
+                             "[%eval 0.31], CSA comments such as '** 31, or labelled positions with scores (docs/targets.md); "
+                             "learn with --targets results or search, or name an engine with --teacher") from None
 
     @property
     def results(self) -> np.ndarray:

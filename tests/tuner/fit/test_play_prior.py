@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
 
+from games.record import USUAL_SCALE, scale_of
 from games.streams import InputError
 from tests.tuner.support import SCALE, random_sample, write_sample
 from tuner.fit.noise import PRICE, noise_of
@@ -15,8 +18,8 @@ from tuner.fit.regression import fit
 from tuner.parameters.parameters import Parameters
 
 
-def parameters_of(sample, weights, **changes):
-    return Parameters("none", sample.layout, ("mg", "eg"), weights[:, :-1], SCALE, **changes)
+def parameters_of(sample, weights, game="none", **changes):
+    return Parameters(game, sample.layout, ("mg", "eg"), weights[:, :-1], SCALE, **changes)
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +45,7 @@ def test_the_step_maximises_gain_minus_cost(taught, noise, least):
 
 def test_noise_alone_teaches_nothing():
     assert best_step(100.0, 120.0) == (0.0, 0.0, 0.0)
-    assert "does not exceed sampling noise" in play_line(best_step(100.0, 120.0))
+    assert "does not exceed sampling noise" in play_line(best_step(100.0, 120.0), "chess")
 
 
 def test_the_gain_is_that_of_simulated_changes():
@@ -63,7 +66,7 @@ def test_weights_go_a_share_of_the_way(games):
     options = FitOptions(prior="play", held_out=0.0)
     result = fit(sample.data, parameters_of(sample, start), options, note=notes.append)
     share = result.share
-    assert 0 < share < 1 and any(line == play_line(result.step) for line in notes)
+    assert 0 < share < 1 and any(line == play_line(result.step, "none") for line in notes)
     problem = result.problem
     # the way ends at the optimum of the same problem
     ahead = problem.start + (result.weights - problem.start) / share
@@ -73,6 +76,20 @@ def test_weights_go_a_share_of_the_way(games):
     assert result.step.cost == pytest.approx(noise_of(result.uncertainty, problem, problem.start).elo.elo, rel=1e-9)
     diagonal = np.sqrt(np.diag(result.uncertainty.covariance))
     np.testing.assert_allclose(result.uncertainty.standard_errors.ravel()[result.uncertainty.coordinates], diagonal, rtol=1e-9)
+
+
+def test_the_step_does_not_depend_on_what_a_game_calls_a_centipawn(games):
+    sample, _, start = games
+    unit = USUAL_SCALE / scale_of("shogi")
+    options = FitOptions(prior="play", held_out=0.0)
+    notes = []
+    of_chess = fit(sample.data, parameters_of(sample, start, game="chess"), options, note=notes.append)
+    other = parameters_of(sample, unit * start, game="shogi")
+    of_shogi = fit(sample.data, replace(other, scale=SCALE / unit), options, note=notes.append)
+    assert of_shogi.share == pytest.approx(of_chess.share, rel=0.02)
+    np.testing.assert_allclose(of_shogi.weights, unit * of_chess.weights, rtol=0.01, atol=0.2 * unit)
+    first, second = (line.split("best; ")[1] for line in notes if line.startswith("prior play"))
+    assert first.startswith("expected gain ") and second.startswith("how far is best was measured in chess alone")
 
 
 def test_constants_and_bounds_are_kept(games):
