@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 import numba
+from numba.core.dispatcher import Dispatcher
 
 from games.cache import TolerantCache, cache_home, digest, folder, remove_unused
 from games.compile_notice import compilation
@@ -116,6 +117,9 @@ class Entry:
     """A compiled function that Python calls; for each of its signatures compiled, or loaded from the cache, at the first call."""
 
     def __init__(self, unit: Unit, signatures: Sequence, function: Callable, options: dict) -> None:
+        if any(isinstance(cell.cell_contents, Dispatcher) for cell in function.__closure__ or ()):
+            # Numba's cache names code by what it captures, and such functions are others in each process: never found again
+            raise TypeError(f"{function.__qualname__} captures compiled functions; entries are defined at module level")
         self._unit, self._signatures, self._function, self._options = unit, signatures, function, options
         self._compiled: dict = {}  # dispatchers by signature
         self._only = None  # the dispatcher of an only signature

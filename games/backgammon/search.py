@@ -10,8 +10,8 @@ from games.backgammon.board import ALL_DICE, DICE_SHIFT, PLY_SHIFT, STATE, TURN,
 from games.backgammon.dice import SIDES, first_way, way_of
 from games.backgammon.native import MOST_AFTERSTATES, SCRATCH, START, WHOLE_GAMES, larger_first, write_afterstates
 from games.backgammon.rules import HIGHEST_POINTS, MOVE_DICE_SHIFT, points_won
-from games.backgammon.unit import CORE, inner
-from games.search.expectimax import DiceRules, make_expectimax
+from games.backgammon.unit import CORE, entry, inner
+from games.search.expectimax import BEST_VALUES_TYPE, PLAY_TYPE, SEARCH_TYPE, DiceRules, Expectimax, make_expectimax
 from games.search.expectimax_searcher import ExpectimaxSearcher
 
 DIE = np.uint64(7)
@@ -66,10 +66,30 @@ def roll_here(position, seed, game):
     position[STATE] = position[STATE] & ~ALL_DICE | dice << np.uint64(DICE_SHIFT) | np.uint64(second)
 
 
-SEARCH = make_expectimax(DiceRules(
+RULES = DiceRules(
     unit=CORE, words=WORDS, most=MOST_AFTERSTATES, memory=SCRATCH, most_points=HIGHEST_POINTS, ways=WHOLE_GAMES.ways,
     chances=WHOLE_GAMES.chances, successors=successors, move=move_of, points=points_here, second_to_move=second_here,
-    way=way_here, roll=roll_here))
+    way=way_here, roll=roll_here)
+_search, _best_values, _play = make_expectimax(RULES)[1:]
+
+
+@entry(SEARCH_TYPE)
+def search(position, depth, function, weights, scale, seed, memory, values, found, stop):
+    return _search(position, depth, function, weights, scale, seed, memory, values, found, stop)
+
+
+@entry(BEST_VALUES_TYPE)
+def best_values(positions, function, weights, scale, memory, values, found, stop, out):
+    _best_values(positions, function, weights, scale, memory, values, found, stop, out)
+
+
+@entry(PLAY_TYPE)
+def play(position, dice_seed, game, function, weights, scale, seed, memory, values, found, stop, line, after, moves, statics):
+    return _play(position, dice_seed, game, function, weights, scale, seed, memory, values, found, stop, line, after, moves,
+                 statics)
+
+
+SEARCH = Expectimax(RULES, search, best_values, play)
 
 
 def searcher(function: int, weights: int, playing: bool, margin: float, megabytes: int = 16) -> ExpectimaxSearcher:

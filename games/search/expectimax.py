@@ -28,6 +28,11 @@ pointer_type = types.CPointer(types.uint64)
 words_type = types.Array(types.uint64, 1, "C")
 rows_type = types.Array(types.uint64, 2, "C")
 numbers_type, floats_type = types.Array(I64, 1, "C"), types.Array(F64, 1, "C")
+# of the functions of `Expectimax`
+SEARCH_TYPE = F64(words_type, I64, I64, I64, F64, types.uint64, words_type, floats_type, numbers_type, words_type)
+BEST_VALUES_TYPE = types.void(rows_type, I64, I64, F64, words_type, floats_type, numbers_type, words_type, floats_type)
+PLAY_TYPE = I64(words_type, types.uint64, types.uint64, I64, I64, F64, types.uint64, words_type, floats_type, numbers_type,
+                words_type, rows_type, rows_type, numbers_type, numbers_type)
 MIX_1, MIX_2 = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 
 
@@ -50,7 +55,7 @@ class DiceRules(NamedTuple):
 
 
 class Expectimax(NamedTuple):
-    """The compiled search of a game.
+    """The compiled search of a game: functions that compiled code calls, or the game's entries to them.
 
     `search`: position (words,), depth, address of the evaluation and of its weights, scale, seed, memory, values, found, stop ->
     v of the best move, whose number among the successors is found[BEST]. `best_values`: positions (k, words) with dice, the same
@@ -85,7 +90,7 @@ def offset(pointer, words):
 
 def make_expectimax(rules: DiceRules) -> Expectimax:
     """Build the search of a game with dice."""
-    inner, entry = rules.unit.inner, rules.unit.entry
+    inner = rules.unit.inner
     words, most, memory_size, most_points = rules.words, rules.most, rules.memory, rules.most_points
     successors, move_of, points, second_to_move, way_of = (rules.successors, rules.move, rules.points, rules.second_to_move,
                                                            rules.way)
@@ -158,7 +163,7 @@ def make_expectimax(rules: DiceRules) -> Expectimax:
             found[STATIC] = 0 if found[ENDED] != 0 else -evaluate_at(function, after, weights)
         return best_value
 
-    @entry(F64(words_type, I64, I64, I64, F64, types.uint64, words_type, floats_type, numbers_type, words_type))
+    @inner(SEARCH_TYPE)
     def search(position, depth, function, weights, scale, seed, memory, values, found, stop):
         if seed != np.uint64(0):
             for i in range(words):
@@ -167,7 +172,7 @@ def make_expectimax(rules: DiceRules) -> Expectimax:
         here = address_of(position)
         return best_of(here, way_of(here), depth, 0, function, weights, scale / UNIT, seed, memory, values, found, stop)
 
-    @entry(types.void(rows_type, I64, I64, F64, words_type, floats_type, numbers_type, words_type, floats_type))
+    @inner(BEST_VALUES_TYPE)
     def best_values(positions, function, weights, scale, memory, values, found, stop, out):
         for i in range(len(positions)):
             position = address_of(positions[i])
@@ -175,8 +180,7 @@ def make_expectimax(rules: DiceRules) -> Expectimax:
                             found, stop)
             out[i] = -value if second_to_move(position) else value
 
-    @entry(I64(words_type, types.uint64, types.uint64, I64, I64, F64, types.uint64, words_type, floats_type, numbers_type,
-               words_type, rows_type, rows_type, numbers_type, numbers_type))
+    @inner(PLAY_TYPE)
     def play(position, dice_seed, game, function, weights, scale, seed, memory, values, found, stop, line, after, moves, statics):
         here = address_of(position)
         for ply in range(len(moves)):

@@ -49,6 +49,13 @@ def entries(home: Path, suffix: str) -> list[Path]:
     return sorted(home.glob(f"tiny-*/**/*.{suffix}"))
 
 
+def test_an_entry_that_would_be_compiled_in_every_process_is_refused():
+    """Numba's cache names code by the compiled functions that it captures, and those have names of their own in each process."""
+    called = tiny().inner(types.int64(types.int64))(lambda x: 2 * x)
+    with pytest.raises(TypeError, match="captures compiled functions; entries are defined at module level"):
+        tiny().entry(types.int64(types.int64))(lambda x: called(x))
+
+
 def test_a_function_is_compiled_once_and_then_read_from_the_cache(home, capfd):
     assert doubled(tiny())(21) == 42
     (index,), (code,) = entries(home, "nbi"), entries(home, "nbc")
