@@ -2,7 +2,8 @@
 
 Positions of a game share its outcome, so they are not independent: the covariance is V = H^-1 (sum of u u') H^-1 with
 the score u of a whole game, times G / (G - 1) * (n - 1) / (n - p) (Liang and Zeger 1986). A prior adds its precision to
-H, and the variance of its own gradient to the middle: under a strong prior, the error is the prior's standard deviation.
+H, and the variance of its own gradient to the middle: under a strong prior, the error is the prior's standard deviation. The
+number p of weights that the data set is then the effective one, the trace of H^-1 times H without the prior (Moody 1992).
 """
 
 from __future__ import annotations
@@ -81,7 +82,8 @@ def standard_errors(problem: Problem, weights: np.ndarray, matrix: np.ndarray, n
     inverse = inverse_of(chosen, factor, scale)
     # the prior's gradient is precision * (mean - weights), with the variance of the weights under the prior
     pull = problem.precision.ravel()[free[chosen]] * n * problem.design_effect
-    few = names / (names - 1) * (n - 1) / max(n - len(chosen), 1) if names > 1 else 1.0
+    effective = len(chosen) - float(np.diagonal(inverse) @ problem.precision.ravel()[free[chosen]]) * n
+    few = names / (names - 1) * (n - 1) / max(n - effective, 1) if names > 1 else 1.0
 
     def whole(part: np.ndarray) -> np.ndarray:
         found = np.zeros_like(meat)

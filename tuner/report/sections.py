@@ -288,7 +288,7 @@ def repeat_section(run: Run) -> Section:
              ("folder", str(run.folder))]
     if isinstance(run, LearningRun) and run.kind == TUNE:
         facts += [("start", result.get("start") or run.started or None), ("scale", short(run.learned.scale)),
-                  ("design effect", short(result.get("design_effect")))]
+                  ("variance of gradients by games, over that of independent results", short(result.get("design_effect")))]
     options = yaml.safe_dump(run.settings, sort_keys=False, allow_unicode=True).rstrip()
     return Section("repeat", "Reproduce this run", "repeat", {
         "command": run.command, "facts": [(name, value) for name, value in facts if value not in (None, MISSING, "")],

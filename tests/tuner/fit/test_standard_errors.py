@@ -183,6 +183,17 @@ def test_a_strong_prior_is_as_uncertain_as_it_says(sample):
                                errors_of(problem_of(sample, 2), sample.layout.places)[1].standard_errors, rtol=1e-3)
 
 
+def test_weights_that_the_prior_holds_are_not_set_by_the_games(tmp_path):
+    """Hardly more positions than weights, a strong prior: errors are the prior's, and hardly any comes from sampling."""
+    sample, _ = random_sample(tmp_path / "data", seed=6, games=24, columns=90, length=4)
+    n, sd = len(sample.outcome), 2.0
+    assert 91 < n < 120
+    problem = problem_of(sample, 1, precision=1 / sd**2 / n, design_effect=1.0)
+    _, found = errors_of(problem, sample.layout.places)
+    np.testing.assert_allclose(found.standard_errors, sd, rtol=0.15)
+    assert found.sampling.max() < 0.3 * sd
+
+
 def test_intervals_hold_the_truth_as_often_as_they_say_if_clustered_and_not_if_naive(tmp_path):
     """200 samples of 100 games of one file, each with outcomes that have the stated expectation but share their chance."""
     replicates, games, columns = 200, 100, 3
