@@ -140,6 +140,7 @@ def test_weights_are_measured_and_learn_from_wins_alone(tmp_path):
 
 @pytest.mark.parametrize(("command", "said"), [
     ("selfplay backgammon", "backgammon: a game; for a new network add --encoding or --hidden, for weights name a parameter"),
+    ("selfplay shogi --hidden 8", "networks learn in self-play one roll deep; shogi has no networks yet"),
     ("selfplay chess --hidden 8", "chess has no dice, and networks learn in self-play one roll deep; learn one from games with"),
     ("selfplay backgammon/zero --hidden 8", "--hidden: describes a new network, of a game; expected the name of a game instead"),
     ("selfplay net.yaml --encoding perspective196", "--encoding: describes a new network, of a game; expected the name of a"),

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from evalterms.encoding import encoding_named
+from evalterms.encoding import encoding_named, encodings_of
 from games.record import Game, find
 from games.streams import InputError
 from tuner.io.interrupt import interrupts
@@ -97,8 +97,8 @@ class NetworkLearning:
 def require_learnable(game: Game) -> None:
     """InputError for a game whose networks do not learn in self-play."""
     if game.whole_games is None:
-        raise InputError(f"{game.name} has no dice, and networks learn in self-play one roll deep; learn one from games with "
-                         "tuner network")
+        instead = "learn one from games with tuner network" if encodings_of(game.name) else f"{game.name} has no networks yet"
+        raise InputError(f"{game.name} has no dice, and networks learn in self-play one roll deep; {instead}")
 
 
 def new_network(game: Game, encoding: str, hidden: tuple[int, ...], activation: str, seed: int) -> NetworkFile:
