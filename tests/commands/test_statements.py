@@ -96,7 +96,10 @@ def test_few_games_and_many_weights_are_expected_to_lose(small_dataset, tmp_path
     ran = done("tune", "classic", small_dataset.path, "-o", tmp_path / "o.yaml", "--prior", 100)
     note = yaml.safe_load((tmp_path / "o.yaml").read_text())["learned"]
     noise = note["noise"]
-    assert noise["elo"] > 25 and f"moves evaluations by {noise['evaluations']:.0f} centipawns" in ran.out
+    learned = load_parameters(tmp_path / "o.yaml").standard_errors
+    assert f"set {(learned > 0).sum():,} weights; learn from" in ran.out
+    assert noise["elo"] > 25
+    assert f"expect to lose a match: sampling noise alone moves evaluations by {noise['evaluations']:.0f} centipawns" in ran.out
     assert f"which costs about {noise['elo']:.0f} [{noise['low']:.0f}, {noise['high']:.0f}] Elo at depth 4" in ran.out
     assert noise["low"] < noise["elo"] < noise["high"] and noise["differences"] < noise["evaluations"]
     held = done("tune", "classic", small_dataset.path, "-o", tmp_path / "o.yaml", "--prior", 1)

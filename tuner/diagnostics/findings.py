@@ -144,11 +144,16 @@ def advice(result: FitResult, change: dict | None, noise: dict | None, method: s
         elif change["low"] > 0:
             lines.append(f"the learned values predict the {results} of held-out {of} worse than the starting values")
     if noise and method == "logistic" and (noise["elo"] > COSTLY if "elo" in noise else noise["evaluations"] > NOISY):
-        expected = "expect to lose a match: " if words == Wording() else ""
+        expected = "expect to lose a match: " if "elo" in noise else ""
         lines.append(f"{expected}sampling noise alone moves evaluations by {noise['evaluations']:.0f} {words.unit} "
-                     f"(standard deviation), because the {results} of {games:,} {of} set {len(result.null_space.coordinates):,} "
+                     f"(standard deviation), because the {results} of {games:,} {of} set {_learned(result):,} "
                      f"weights; learn from {'' if labelled else f'{better}, from '}more {of}, or with a narrower --prior")
     return lines
+
+
+def _learned(result: FitResult) -> int:
+    """Return how many weights of the evaluation were learned."""
+    return int((result.uncertainty.standard_errors[:, :result.problem.data.columns] > 0).sum()) if result.uncertainty else 0
 
 
 def _inflation(found: Uncertainty) -> float | None:

@@ -93,7 +93,7 @@ def describe(start: str, output: Path, data: Dataset, options: TuneOptions, resu
         "held_out_change": on_own, **({"noise": noise} if noise else {}), **step_found(result),
         **({"draws": draws_of(result, result.parameters.stages)} if result.problem.objective.widths else {}),
         "ratios": ratios_of(result.uncertainty, result.weights, result.parameters.layout) if words.ratios else [],
-        **({"labelled": True} if labelled else {}), **({"unit": words.unit} if words != Wording() else {}),
+        **({"labelled": True} if labelled else {}), **({"unit": words.unit} if words.unit != Wording().unit else {}),
         **({"points": error_in_points(result, on_results, game.points)} if game and game.points > 1 else {}),
         **({"rows": True, "scores": len(data.score) > 0} if rows else {}),
         "advice": advice(result, change, noise, options.method, better_targets(
