@@ -161,6 +161,15 @@ def test_the_mean_of_the_stages_is_named_where_there_are_some(tmp_path, start, s
     assert "Change of each value" in text and ("mean of the stages" in text) == stages
 
 
+def test_a_bin_without_an_interval_has_a_dash(tmp_path):
+    found = findings()
+    for line in found["calibration"]["results"]["after"]:
+        line.update(low=None, high=None)
+    text, _ = render(read_run(tune_run(tmp_path / "run", found=found), []))
+    Checked(text)
+    assert "<td>–</td><td>1,001</td>" in text and "– to –" not in text
+
+
 def test_a_page_of_a_match_is_short(tmp_path):
     text, sections = render(read_run(match_run(tmp_path / "match", [(1, 0), (0, 0)] * 9, sprt=(0.0, 5.0)), []))
     Checked(text)
