@@ -104,7 +104,8 @@ class Wording:
     """How text for people names what a game has.
 
     `unit` is that of weights and evaluations, `value` what v = tanh(scale * evaluation) stands for. `ratios`: the single numbers
-    of the first term are compared with the first of them, as pieces with a pawn.
+    of the first term are compared with the first of them, as pieces with a pawn. `columns`: the order within a row of a table.
+    `scores`: where its files record scores of searches; empty if they record none.
     """
 
     unit: str = "centipawns"
@@ -112,6 +113,8 @@ class Wording:
     sides: tuple[str, str] = ("the first player", "the second player")
     ratios: bool = True
     piece: str = "piece"
+    columns: str = "the first column first"
+    scores: str = ""
 
     @property
     def view(self) -> str:

@@ -89,6 +89,7 @@ GAME = Game(
     result=result, second_to_move=lambda words: bool(int(words[8]) & 1), position=position, text=fen, draw=draw, move_text=san,
     move_name=move_name, move_named=move_named, plies=plies, read=read, of_games=of_games, suffixes=tuple(content.SUFFIXES),
     holds_games=content.holds_games, searcher=searcher, contest=CONTEST, picture=picture, many_texts=fens,
-    wording=Wording(sides=("White", "Black")))
+    wording=Wording(sides=("White", "Black"), scores="PGN comments such as {+0.31/6} or [%eval 0.31], or labelled positions with "
+                                                     "scores (docs/targets.md)"))
 
 __all__ = ["GAME", "LETTERS"]

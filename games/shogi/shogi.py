@@ -58,4 +58,6 @@ GAME = Game(
     searcher=searcher, picture=picture,
     contest=Contest(reason=reason, text=game_text, openings=openings, external=external, protocols=("usi",),
                     evaluator=evaluator, evaluating="usi", patterns=PATTERNS, lost_in_practice=3000.0, level_is_drawn=False),
-    scale=0.0005, wording=Wording(sides=("Black", "White")))
+    scale=0.0005, wording=Wording(
+        sides=("Black", "White"), columns="the first column first (of the board file 9 for Black and file 1 for White)",
+        scores="CSA comments such as '** 31, or packed positions"))

@@ -13,6 +13,13 @@ from tuner.cli import COMMANDS, make_parser
 from tuner.commands import completion
 
 
+def test_positions_of_every_game_are_named():
+    said = " ".join(done("eval", "--help").out.split())
+    assert "(FEN, SFEN for shogi, position ID or XGID for backgammon)" in said
+    assert "(centipawns, for backgammon hundredths of a point), first player's view" in said
+    assert "centipawns, or hundredths of a point; none" in " ".join(done("tune", "--help").out.split())
+
+
 def test_the_bare_program_prints_its_help():
     ran = done()
     assert ran.out == done("--help").out and ran.err == ""

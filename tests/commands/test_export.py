@@ -141,6 +141,13 @@ def test_the_heading_records_the_source_of_the_numbers_and_the_rounding(learned)
         assert f"exp(-{2 * load_parameters(learned).scale:.6g} * evaluation)" in head[3]
 
 
+def test_tables_of_shogi_say_which_file_is_the_first_column():
+    text = done("export", "shogi/classic", "--format", "c").out
+    assert ("the row nearest to the owner's side first, in each row the first column first (of the board file 9 for Black and "
+            "file 1 for White)") in text
+    assert "in each row the first column first\n" in done("export", "chess/classic", "--format", "c").out
+
+
 def test_a_parameter_file_is_never_replaced_by_an_export(tmp_path):
     mine = tmp_path / "mine.yaml"
     mine.write_bytes(parameter_path("classic").read_bytes())

@@ -178,7 +178,8 @@ def test_the_sentences_are_those_of_the_files(noisy, small_pgn, tmp_path):
 @pytest.mark.parametrize(("arguments", "wanted"), [
     ("classic classic", "classic: named twice; leave one out"),
     ("classic tictactoe/classic", "tictactoe/classic is for tictactoe, but classic is for chess"),
-    ("classic nowhere", "nowhere: no such file"), ("classic", "positions has a score; expected PGN comments"),
+    ("classic nowhere", "nowhere: no such file"),
+    ("classic", "labelled positions with scores (docs/targets.md); name an engine with --teacher"),
 ])
 def test_files_that_cannot_be_ranked_are_refused(small_pgn, arguments, wanted):
     ran = tuner("rank", *arguments.split(), "--on", small_pgn)

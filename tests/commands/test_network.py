@@ -103,7 +103,7 @@ def test_export_writes_c(learned, tmp_path):
     ("network classic {pgn} -o new.yaml --hidden 8,x", "'8,x' is not a list of 1 to 7 whole numbers from 1 to 4096 such as"),
     ("network classic {pgn} -o new.yaml --hidden 5000", "'5000' is not a list of 1 to 7 whole numbers"),
     ("network classic {pgn} -o new.yaml --held-out 0", "--held-out 0: nothing would be left to measure on"),
-    ("network net.yaml {pgn} -o new.yaml", "net.yaml:1: a network, expected a parameter file; networks play in tuner match"),
+    ("network net.yaml {pgn} -o new.yaml", "net.yaml:1: a network, expected a parameter file; tuner match, eval and export"),
     ("network classic {pgn} -o net.yaml --targets results --sample 1000 --held-out 0.01", "held out: expected at least 200 of"),
     ("export net.yaml --format rust", "--format rust: net.yaml is a network, which is written with --format c alone"),
     ("export net.yaml --into eval.h", "--into: net.yaml is a network"),

@@ -95,6 +95,20 @@ def test_scores_of_searches_say_where_they_mislead(labelled):
     assert "where the PV changes, scores mislead: " in ran.out and "whose PV changed" in ran.out
 
 
+def test_an_option_without_effect_is_not_called_linear(labelled):
+    """`Mix` is of rooks alone, and here there are none."""
+    labelled.write_text("".join(f"4k3/{'p' * k}{8 - k}/8/8/8/8/PPP5/4K3 w - - 0 1; 1-0\n" for k in range(1, 8)))
+    ran = done("probe", ENGINE, labelled, "--options", "Alpha", "Mix", *PATTERN, "-o", "rows.npz")
+    table = {line.split()[0]: line for line in ran.out.splitlines() if line.startswith(("Alpha", "Mix"))}
+    assert " yes " in table["Alpha"] and " no effect " in table["Mix"] and " yes " not in table["Mix"]
+    assert "1 of 2 options are linear, 1 changed no evaluation" in ran.out
+    refused = tuner("probe", ENGINE, labelled, "--options", "Mix", *PATTERN, "-o", "other.npz")
+    assert refused.status == 2 and refused.err.splitlines()[-1] == (
+        f"tuner: {ENGINE}: the option 'Mix' changes no static evaluation in 7 positions, so that there is nothing to learn; name "
+        "other options, or --depth for scores of searches")
+    assert not Path("other.npz").exists() and not Path("other.yaml").exists()
+
+
 @pytest.mark.parametrize(("arguments", "said"), [
     ("'{engine}' p.epd --options Alpha -o rows.txt", "rows.txt: expected a name that ends in .npz"),
     ("'{engine}' p.epd --options Alpha -o nowhere/rows.npz", "nowhere: no such folder to write rows.npz in"),

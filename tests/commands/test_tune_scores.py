@@ -10,10 +10,11 @@ import pytest
 import yaml
 
 from games.chess.fen import position
-from games.record import PositionBatch
+from games.record import PositionBatch, find
 from tests.commands.support import done, tuner
 from tests.games.support import random_boards
 from tuner.engine.loading import load_engine, load_parameters
+from tuner.ingest.kept import unscored
 from tuner.parallel import OnThreads
 from tuner.parameters.writer import write_parameters
 from tuner.tuning import score_targets
@@ -194,6 +195,18 @@ def test_files_without_scores_are_refused(small_pgn, small_dataset, tmp_path):
     assert ran.status == 2 and "positions has a score; expected PGN comments such as {+0.31/6}" in ran.err.splitlines()[-1]
     ran = tuner("tune", "classic", small_dataset.path, "--targets", "scores", "-o", tmp_path / "out.yaml")
     assert ran.status == 2 and "small.ds: has no scores; learn from results with --method" in ran.err.splitlines()[-1]
+
+
+@pytest.mark.parametrize(("game", "said", "also"), [
+    ("chess", "a score; expected PGN comments such as {+0.31/6} or [%eval 0.31], or labelled positions", True),
+    ("shogi", "a score; expected CSA comments such as '** 31, or packed positions", True),
+    ("backgammon", "a score; files of backgammon record none", False)])
+def test_what_to_do_without_scores_is_of_the_game_and_of_the_command(game, said, also):
+    error = unscored(find(game), 7)
+    assert str(error).startswith("none of 7 positions has " + said)
+    teacher = "name an engine with --teacher"
+    assert str(error).endswith(f"; choose --targets results or search, or {teacher}" if also else "; choose --targets results")
+    assert str(error.without_targets()) == (f"{error.found}; {teacher}" if also else error.found)
 
 
 def test_scores_of_the_wrong_view_are_refused(tmp_path):

@@ -69,7 +69,7 @@ def rank_files(files: Sequence[str | Path], games: str | Path | Iterable[str | P
     given = replace(_options("rank_files", options, workers), targets="scores", gradient="central-difference", terms=own)
     notes = Notes()
     with tempfile.TemporaryDirectory(prefix="evaltune-") as folder:
-        found = rank.ranked(names, sampled(names[0], sources, given, sample, Path(folder), notes), own, notes)
+        found = rank.ranked(names, rank.sample_to_rank(names, sources, given, sample, Path(folder), notes), own, notes)
     return Measured(found, tuple(rank.lines_of(found)), tuple(notes.lines))
 
 

@@ -31,9 +31,9 @@ EXAMPLE = """examples:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("params", metavar="PARAMS", help="parameter file, a bundled one, or a network")
     parser.add_argument("position", metavar="POSITION|FILE", nargs="+",
-                        help="a position, quoted or not (chess FEN, shogi SFEN); or a file with one position per line (also "
-                             ".gz, .bz2, .zst), or - for standard input; scores are in the unit of the weights, centipawns for "
-                             "chess, first player's view")
+                        help="a position, quoted or not (FEN, SFEN for shogi, position ID or XGID for backgammon); or a file "
+                             "with one position per line (also .gz, .bz2, .zst), or - for standard input; scores are in the unit "
+                             "of the weights (centipawns, for backgammon hundredths of a point), first player's view")
     parser.add_argument("--all", action="store_true", help="show each parameter that applies, not only the terms")
     add_device_option(parser, "cpu", "where the positions of a file are evaluated")
     add_term_options(parser)

@@ -19,7 +19,7 @@ EXAMPLE = """examples:
     --depth 1 --fixed 'Toga Lazy Eval=false' -o rows.npz
   tuner match "uci:./engine" "uci:./engine" --with rows.yaml
 """
-MOST_SHOWN = 40  # options in the table; of more, only those that are not linear
+MOST_SHOWN = 40  # options in the table; of more, only those that are not linear or have no effect
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -133,13 +133,18 @@ def _show(arguments: argparse.Namespace, probed, rows: Path, parameters: Path) -
 
     linearity, kept = probed.linearity, probed.kept
     if not arguments.json:
-        shown = [finding for finding in linearity.findings if not finding.linear or len(linearity.findings) <= MOST_SHOWN]
+        idle = [finding for finding in linearity.findings if finding.idle]
+        shown = [finding for finding in linearity.findings
+                 if not finding.linear or finding.idle or len(linearity.findings) <= MOST_SHOWN]
         table = [[finding.step.name, f"{finding.step.value}", f"{finding.step.width / 2:g}", f"{finding.effect:.1f}",
-                  "yes" if finding.linear else "no", f"{100 * finding.deviating:.1f} %", f"{finding.largest:.1f}",
+                  "no effect" if finding.idle else "yes" if finding.linear else "no", f"{100 * finding.deviating:.1f} %",
+                  f"{finding.largest:.1f}",
                   ", ".join(finding.with_[:3]) + (" ..." if len(finding.with_) > 3 else "")] for finding in shown]
         show_table(output_console(), f"{probed.name}: {probed.way}; deviations of more than {linearity.tolerance:g} centipawns",
                    ["option", "value", "step", "effect", "linear", "deviating", "largest", "not additive with"], table)
-        lines = [f"{len(linearity.linear)} of {len(linearity.findings)} options are linear",
+        linear = sum(finding.linear and not finding.idle for finding in linearity.findings)
+        lines = [f"{linear} of {len(linearity.findings)} options are linear"
+                 + (f", {len(idle)} changed no evaluation" if idle else ""),
                  f"all linear options moved at once: deviations of up to {linearity.joint:.1f} centipawns"]
         if linearity.misled is not None:
             lines.append(f"where the PV changes, scores mislead: {100 * linearity.misled:.0f} % of the comparisons deviate, by "

@@ -38,8 +38,7 @@ def run(arguments: argparse.Namespace) -> dict:
     from pathlib import Path
 
     from tuner.commands.display import TerminalDisplay, show_result
-    from tuner.headroom.rank import lines_of, ranked, require_comparable, require_positions, targets_for
-    from tuner.headroom.sample import sampled
+    from tuner.headroom.rank import lines_of, ranked, require_comparable, require_positions, sample_to_rank, targets_for
 
     require_comparable(arguments.params)
     require_positions(arguments.on)
@@ -47,7 +46,7 @@ def run(arguments: argparse.Namespace) -> dict:
     targets = targets_for(arguments.params, arguments.on)
     options = replace(value_options(arguments), targets=targets, gradient="central-difference")
     with tempfile.TemporaryDirectory(prefix="evaltune-") as folder, TerminalDisplay() as display:
-        sample = sampled(arguments.params[0], arguments.on, options, arguments.sample, Path(folder), display)
+        sample = sample_to_rank(arguments.params, arguments.on, options, arguments.sample, Path(folder), display)
         found = ranked(arguments.params, sample, arguments.terms, display)
     if not arguments.json:
         show_result(lines_of(found))

@@ -29,6 +29,7 @@ from tuner.selfplay.settings import SECTION, Settings
 from tuner.selfplay.setup import openings_of, plan_of
 from tuner.selfplay.workers import MEGABYTES
 from tuner.statistics.intervals import quantile
+from tuner.statistics.wilson import equal_results_interval
 
 BINS = 20
 RESAMPLES = 400
@@ -131,11 +132,12 @@ def calibration_of(found: PlayedValues, points: int) -> dict | None:
                           np.bincount(found.game, minlength=games))
     present = (counts > 0).sum(0)
     half = [quantile(int(n)) * error if n > 1 else np.nan for n, error in zip(present, errors, strict=True)]
+    ends = [_interval((1 + mean_) / 2, half_, int(n), same) for mean_, half_, n, same in zip(
+        actual, half, present, _all_equal(found.result, which), strict=True)]
     return {
         "games": games, "broken_off": found.broken_off, "positions": len(found.value),
         "bins": [{"predicted": (1 + mean[k]) / 2, "actual": (1 + actual[k]) / 2,
-                  "low": None if np.isnan(half[k]) else max(0.0, (1 + actual[k] - half[k]) / 2),
-                  "high": None if np.isnan(half[k]) else min(1.0, (1 + actual[k] + half[k]) / 2),
+                  "low": ends[k][0], "high": ends[k][1],
                   "positions": int(counts[:, k].sum()), "games": int(present[k])} for k in range(bins)],
         "error": unit * float(share @ np.abs(mean - actual)),
         "low": unit * float(np.quantile(resampled, 0.025)), "high": unit * float(np.quantile(resampled, 0.975)),
@@ -149,6 +151,24 @@ def _bins(value: np.ndarray) -> np.ndarray:
     """Return the bin (n,) of each value, numbered without gaps."""
     edges = np.quantile(value, np.linspace(0, 1, BINS + 1)[1:-1])
     return np.unique(np.searchsorted(edges, value), return_inverse=True)[1]
+
+
+def _all_equal(result: np.ndarray, which: np.ndarray) -> np.ndarray:
+    """Return whether all results of each bin are the same."""
+    least, most = np.full((2, int(which.max()) + 1), [[np.inf], [-np.inf]])
+    np.minimum.at(least, which, result)
+    np.maximum.at(most, which, result)
+    return least == most
+
+
+def _interval(actual: float, half: float, games: int, same: bool) -> tuple[float | None, float | None]:
+    """Return the interval of a bin in expected scores; `half` its width as a value. Games that all ended alike show no
+    variance."""
+    if np.isnan(half):
+        return None, None
+    if same:
+        return equal_results_interval(round(actual, 9), games) or (None, None)
+    return max(0.0, actual - half / 2), min(1.0, actual + half / 2)
 
 
 def _error(sums: np.ndarray, counts: np.ndarray) -> float:

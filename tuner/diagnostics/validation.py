@@ -10,6 +10,7 @@ import numpy as np
 from tuner.datasets.ranges import ahead
 from tuner.fit.problem import Problem
 from tuner.statistics.intervals import quantile
+from tuner.statistics.wilson import equal_results_interval
 
 BINS = 20
 LARGEST = 1 << 20  # positions used: some hundred thousand give two digits of an error
@@ -93,7 +94,8 @@ def mean_of_clusters(sums: np.ndarray, counts: np.ndarray) -> Interval:
 
 
 def calibration(problem: Problem, weights: np.ndarray) -> list[dict]:
-    """Return predicted and actual scores of the first player, in bins of the prediction with about equal positions."""
+    """Return predicted and actual scores of the first player, in bins of the prediction with about equal positions.
+    `low` and `high` are None where all games of a bin ended alike, but not by wins of one side alone."""
     games = some_games(problem)
     found = list(predictions(problem, weights, games))
     place, score = (np.concatenate([getattr(part, name) for part in found]) for name in ("place", "score"))
@@ -107,6 +109,10 @@ def calibration(problem: Problem, weights: np.ndarray) -> list[dict]:
         if chosen.any():
             _, group = np.unique(game[chosen], return_inverse=True)
             mean = mean_of_clusters(np.bincount(group, actual[chosen]), np.bincount(group).astype(float))
-            lines.append({"predicted": float(score[chosen].mean()), "actual": mean.value, "low": max(0.0, mean.low),
-                          "high": min(1.0, mean.high), "positions": int(chosen.sum()), "games": int(group.max()) + 1})
+            n, results = int(group.max()) + 1, actual[chosen]
+            same = bool((results == results[0]).all())
+            ends = equal_results_interval(float(results[0]), n) if same else (max(0.0, mean.low), min(1.0, mean.high))
+            low, high = ends or (None, None)
+            lines.append({"predicted": float(score[chosen].mean()), "actual": mean.value, "low": low, "high": high,
+                          "positions": int(chosen.sum()), "games": n})
     return lines

@@ -108,7 +108,7 @@ def heading(r: Rounded, name: str, tables: bool = True) -> list[str]:
             lines.append(f"stages in this order: {', '.join(r.stages)}")
         side = "the row farthest from the owner's side first" if r.flipped else "the row nearest to the owner's side first"
         rows = f"tables row by row as seen by the side that owns the {p.wording.piece}"
-        lines.append(f"{rows}, {side}, in each row the first column first")
+        lines.append(f"{rows}, {side}, in each row {p.wording.columns}")
     return [one_line(str(line)) for line in lines]
 
 

@@ -11,6 +11,7 @@ import os
 import shlex
 from collections.abc import Sequence
 from functools import partial
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -21,11 +22,13 @@ from tuner.datasets.format import is_dataset
 from tuner.engine.loading import load_engine, parameter_path
 from tuner.headroom.losses import cross_entropy, entropy, fitted_scale
 from tuner.headroom.resampling import Sums, plain
-from tuner.headroom.sample import Sample
+from tuner.headroom.sample import Sample, sampled
 from tuner.headroom.sentences import interval_text
+from tuner.ingest.recorded import Unscored
 from tuner.io.progress import Display
 from tuner.parameters.heading import heading_of
 from tuner.rows.formats import holds_rows
+from tuner.tuning.options import TuneOptions
 
 # Spearman's, of excess and Elo against `classic` at depth 4; docs/headroom.md says how they were measured
 CORRELATIONS = "0.80 over 17 files and 0.89 over 7 others"
@@ -74,6 +77,15 @@ def targets_for(files: Sequence[str], sources: Sequence[str]) -> str:
             raise InputError(f"{source}: games of {name} have results, but no scores of positions to rank by; name labelled "
                              "positions")
     return "results"
+
+
+def sample_to_rank(files: Sequence[str], sources: Sequence[str], options: TuneOptions, most: int, folder: Path,
+                   display: Display) -> Sample:
+    """Read positions with values to rank files by. InputError without them: there are no other targets to choose."""
+    try:
+        return sampled(files[0], sources, options, most, folder, display)
+    except Unscored as error:
+        raise error.without_targets() from None
 
 
 def ranked(files: Sequence[str], sample: Sample, terms: Sequence[str], display: Display) -> dict:

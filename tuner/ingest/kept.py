@@ -10,10 +10,10 @@ from typing import TypeAlias
 
 import numpy as np
 
-from games.record import PositionBatch
-from games.streams import InputError
+from games.record import Game, PositionBatch
 from tuner.datasets.array_files import ArrayWriter
 from tuner.ingest.build import NothingLeft
+from tuner.ingest.recorded import TARGETS, Unscored
 from tuner.ingest.search_targets import Retarget
 
 RESULTS, POSITIONS, SCORES = "results.npy", "positions.npy", "scores.npy"
@@ -21,22 +21,31 @@ RESULTS, POSITIONS, SCORES = "results.npy", "positions.npy", "scores.npy"
 Scores: TypeAlias = Callable[[PositionBatch], np.ndarray]
 
 
+def unscored(game: Game, positions: int) -> Unscored:
+    """Return the error for positions of a game of which none has a score."""
+    where, targets = game.wording.scores, TARGETS if game.searchable else "choose --targets results"
+    found = f"none of {positions:,} positions has a score; " + (
+        f"expected {where}" if where else f"files of {game.name} record none")
+    engines = game.contest is not None and game.contest.evaluator
+    return Unscored(found, targets, "name an engine with --teacher" if engines else "")
+
+
 class Kept:
-    """Records results and positions of batches on their way from games to dataset, around an optional `retarget`; and `scores`,
-    if they are given, without the positions whose score is unknown (unless those are `optional`).
+    """Records results, and `positions` if they are wanted, of batches on their way from games to dataset, around an optional
+    `retarget`; and `scores`, if they are given, without the positions whose score is unknown (unless those are `optional`).
 
     Use as a context manager. `results` (n,) float32, `scores` (n,) float32 if they are given, and `positions` (n, words) uint64
-    if `words` are given, are memory maps of files in the folder, in the order of the dataset's positions. `unknown` counts the
+    if they are wanted, are memory maps of files in the folder, in the order of the dataset's positions. `unknown` counts the
     positions left out. InputError if none is left.
     """
 
-    def __init__(self, folder: Path, retarget: Retarget | None, words: int | None, scores: Scores | None = None,
+    def __init__(self, folder: Path, game: Game, retarget: Retarget | None, positions: bool, scores: Scores | None = None,
                  optional: bool = False) -> None:
-        self._folder, self._retarget, self._words = folder, retarget, words
+        self._folder, self._game, self._retarget = folder, game, retarget
         self._scores_of, self._optional = scores, optional
         self._results = ArrayWriter(folder / RESULTS, np.float32)
         self._scores = ArrayWriter(folder / SCORES, np.float32) if scores else None
-        self._positions = ArrayWriter(folder / POSITIONS, np.uint64) if words else None
+        self._positions = ArrayWriter(folder / POSITIONS, np.uint64) if positions else None
         self.unknown = 0
 
     def __call__(self, batch: PositionBatch) -> PositionBatch:
@@ -59,9 +68,7 @@ class Kept:
         for writer in filter(None, (self._results, self._scores, self._positions)):
             writer.abandon() if kind else writer.close()
         if isinstance(value, NothingLeft) and self.unknown:
-            raise InputError(f"none of {self.unknown:,} positions has a score; expected PGN comments such as {{+0.31/6}} or "
-                             "[%eval 0.31], CSA comments such as '** 31, or labelled positions with scores (docs/targets.md); "
-                             "learn with --targets results or search, or name an engine with --teacher") from None
+            raise unscored(self._game, self.unknown) from None
 
     @property
     def results(self) -> np.ndarray:
@@ -73,4 +80,4 @@ class Kept:
 
     @property
     def positions(self) -> np.ndarray | None:
-        return np.load(self._folder / POSITIONS, mmap_mode="r").reshape(-1, self._words) if self._positions else None
+        return np.load(self._folder / POSITIONS, mmap_mode="r").reshape(-1, self._game.words) if self._positions else None

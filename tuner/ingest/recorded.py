@@ -23,6 +23,20 @@ CERTAIN = 3.0  # standard errors from zero
 SAMPLE = 1_000_000  # positions: enough for three digits
 UNDECIDED = 1.5  # scale * score up to which a position is not decided: a score of 95 %
 SHOWN = 100.0  # centipawns, in lines for people
+TARGETS = "choose --targets results or search"  # in place of scores
+
+
+class Unscored(InputError):
+    """Positions without scores to learn from, or with scores that cannot be used. `found` says so; other `targets`, and an engine
+    as `teacher`, are what to do: the first is for commands that have a choice of targets."""
+
+    def __init__(self, found: str, targets: str, teacher: str = "") -> None:
+        super().__init__("; ".join(filter(None, (found, ", or ".join(filter(None, (targets, teacher)))))))
+        self.found, self.teacher = found, teacher
+
+    def without_targets(self) -> InputError:
+        """Return the same for a command that takes scores alone."""
+        return InputError("; ".join(filter(None, (self.found, self.teacher))))
 
 
 class ScoreScale(NamedTuple):
@@ -41,8 +55,8 @@ def fit_score_scale(scores: np.ndarray, results: np.ndarray, games: np.ndarray, 
     scores, results, group = _finite(scores, results, games)
     count = int(group.max(initial=-1)) + 1
     if count < FEWEST_GAMES:
-        raise InputError(f"{what}: only {count} games with scores that are not mates, expected at least {FEWEST_GAMES} to scale "
-                         "scores by the results of the games; learn with --targets results or search")
+        raise Unscored(f"{what}: only {count} games with scores that are not mates, expected at least {FEWEST_GAMES} to scale "
+                       "scores by the results of the games", TARGETS)
 
     def loss(log_scale: float) -> float:
         return float(((results - np.tanh(np.exp(log_scale) * scores)) ** 2).mean())
@@ -55,8 +69,8 @@ def fit_score_scale(scores: np.ndarray, results: np.ndarray, games: np.ndarray, 
         error = _error(scale, scores, results, group, count)
         if scale >= CERTAIN * error:
             return ScoreScale(scale, error, count, len(scores))
-    raise InputError(f"{what}: do not predict the results of these {count:,} games, so they cannot be scaled; expected scores "
-                     "of the first player's view in centipawns; learn with --targets results or search")
+    raise Unscored(f"{what}: do not predict the results of these {count:,} games, so they cannot be scaled; expected scores "
+                   "of the first player's view in centipawns", TARGETS)
 
 
 def _finite(scores: np.ndarray, results: np.ndarray, games: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

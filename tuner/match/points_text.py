@@ -11,10 +11,11 @@ from statistics import NormalDist
 import numpy as np
 
 from tuner.statistics.intervals import quantile
-from tuner.statistics.luck import mean_points
+from tuner.statistics.luck import MeanPoints, mean_points
 from tuner.statistics.sprt import Sprt, decide, log_likelihood_ratio
 
 FEWEST_PAIRS = 3  # that a mean with an error needs
+NO_ERROR = 1e-9  # points: what rounding leaves of a variance of 0
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,7 @@ def signed(number: float) -> str:
 
 def estimates(results: PointResults) -> tuple[Estimate, Estimate | None, float | None]:
     """Return the points a game from pairs; the same with luck subtracted, None without; and how many games with dice of their own
-    and without luck one game counts as, None if unknown."""
+    and without luck one game counts as, None if unknown. Pairs that are all equal show no variance, so there is no interval."""
     pairs, points = len(results.points), results.points.ravel().astype(np.float64)
     if not pairs:
         return Estimate(None, None), None, None
@@ -67,12 +68,27 @@ def estimates(results: PointResults) -> tuple[Estimate, Estimate | None, float |
         return Estimate(float(points.mean()), None), None, None
     half_width = quantile(pairs)
     plain = mean_points(points)
-    found = Estimate(plain.mean, half_width * plain.error)
+    found = _estimate(plain, half_width)
     if results.luck is None:
         return found, None, None
     less_luck = mean_points(points, results.luck.ravel())
     gain = less_luck.gain if math.isfinite(less_luck.gain) else None
-    return found, Estimate(less_luck.mean, half_width * less_luck.error), gain
+    return found, _estimate(less_luck, half_width), gain
+
+
+def _estimate(found: MeanPoints, half_width: float) -> Estimate:
+    return Estimate(found.mean, half_width * found.error if found.error > NO_ERROR else None)
+
+
+def interval_text(estimate: Estimate, pairs: int) -> str:
+    """Return where the interval of the points a game is from, or why there is none."""
+    if not pairs:
+        return "no pair of games has ended"
+    if pairs < FEWEST_PAIRS:
+        return f"no interval: {pairs} {'pair' if pairs == 1 else 'pairs'}, at least {FEWEST_PAIRS} are needed"
+    if estimate.error is None:
+        return f"no interval: all {pairs} pairs have the same points"
+    return "95 %, from pairs"
 
 
 def superiority(estimate: Estimate, pairs: int) -> float | None:
@@ -86,7 +102,8 @@ def points_block(results: PointResults, names: tuple[str, str], test: Sprt | Non
     """Lines of a result; the first names the players and the last has the LLR, if given. `judge` measured the luck."""
     found, less_luck, gain = estimates(results)
     chance = superiority(found, len(results.points))
-    lines = [f"Results of {names[0]} vs {names[1]}:", f"Points a game: {found.text} (95 %, from pairs)"]
+    about = interval_text(found, len(results.points))
+    lines = [f"Results of {names[0]} vs {names[1]}:", f"Points a game: {found.text} ({about})"]
     if less_luck is not None:
         more = "" if gain is None else f"; each game counts as {gain:.1f} with dice of their own"
         lines.append(f"Less luck:     {less_luck.text} (luck by {judge}{more})")

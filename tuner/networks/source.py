@@ -50,8 +50,10 @@ def c_text(file: NetworkFile, encoding: Encoding, name: str) -> str:
         half, share = logit_factor(file.network) / 2, file.points / find(file.game).points
         value = f"sums[0] * {half / file.scale:.9g}" if share == 1 else (
             f"atanh({share:.9g} * tanh(sums[0] * {half:.9g})) / {file.scale:.9g}")
-        lines += ["", f"/* The evaluation in centipawns, for {side}. */",
-                  "static double network_centipawns(const int counts[NETWORK_INPUTS])", "{", "    float sums[NETWORK_OUTPUTS];",
+        unit = find(file.game).wording.unit
+        lines += ["", f"/* The evaluation in {unit}, for {side}. */",
+                  f"static double network_{unit.replace(' ', '_')}(const int counts[NETWORK_INPUTS])", "{",
+                  "    float sums[NETWORK_OUTPUTS];",
                   "    network_sums(counts, sums);", f"    return {value};", "}"]
     return "\n".join(lines) + "\n"
 

@@ -205,8 +205,8 @@ class _Reader(Checks):
         for key, node in top.items():
             if key not in KEYS:
                 if {"encoding", "layers"} <= top.keys():
-                    self.fail(root, "a network, expected a parameter file; networks play in tuner match and eval, and tuner "
-                                    "selfplay and network learn them")
+                    self.fail(root, "a network, expected a parameter file; tuner match, eval and export --format c take "
+                                    "networks, tuner selfplay those of games with dice")
                 self.fail(node, f"unknown key {key!r}; expected {', '.join(KEYS)}")
         if "game" not in top or top["game"].value != self.game:
             node = top.get("game", root)

@@ -37,6 +37,11 @@ class Finding:
     largest: float
     with_: tuple[str, ...] = ()
 
+    @property
+    def idle(self) -> bool:
+        """Whether no move of the option changed any evaluation."""
+        return self.tested > 0 and not self.effect and not self.largest
+
 
 @dataclass(frozen=True)
 class Linearity:
@@ -51,6 +56,11 @@ class Linearity:
     joint: float
     misled: float | None = None
     misled_largest: float = 0.0
+
+    @property
+    def idle(self) -> bool:
+        """Whether no option changed any evaluation."""
+        return all(finding.idle for finding in self.findings)
 
     @property
     def linear(self) -> list[Step]:

@@ -21,7 +21,7 @@ from tuner.probe.fitting import fitter
 from tuner.probe.jacobian import Kept, jacobian, layout_of_options
 from tuner.probe.linearity import Linearity, examine
 from tuner.probe.rounds import rounds
-from tuner.probe.steps import steps_of
+from tuner.probe.steps import Step, steps_of
 from tuner.probe.thinning import thinned
 from tuner.probe.write import parameters_of
 from tuner.rows.formats import write
@@ -65,7 +65,7 @@ def probe(game: Game, options: ProbeOptions, read: Callable[[], Sequence[Positio
           learned: dict, display: Display) -> Probed:
     """Probe an engine on the positions that `read` returns, and write rows and the parameters of the options.
 
-    InputError if no option matches, if none is linear, or if the engine does not answer.
+    InputError if no option matches, if none has an effect, if none is linear, or if the engine does not answer.
     """
     display.begin("starting")
     with evaluators(game, options.engine, options.fixed, options.workers, options.pattern) as engines:
@@ -114,6 +114,8 @@ def probe(game: Game, options: ProbeOptions, read: Callable[[], Sequence[Positio
         linearity = examine(answers, answers.asked(positions), steps, options.tolerance, options.seed)
         if answers.fresh:
             display.note(f"{engine.name} keeps evaluations by earlier values of its options: it is started again for each value")
+        if linearity.idle:
+            raise InputError(without_effect(options, steps, len(positions)))
         used = steps if options.every else linearity.linear
         if not used:
             raise InputError(f"{options.engine}: no option of {len(steps)} acts linearly within {linearity.tolerance:g} "
@@ -128,6 +130,15 @@ def probe(game: Game, options: ProbeOptions, read: Callable[[], Sequence[Positio
         write(rows, parts, layout, stages=1)
         write_parameters(parameters, found)
         return Probed(engine.name, way, linearity, kept, found)
+
+
+def without_effect(options: ProbeOptions, steps: Sequence[Step], positions: int) -> str:
+    """Say that none of the options changed an evaluation, and what to try."""
+    which = f"the option {steps[0].name!r} changes" if len(steps) == 1 else f"none of {len(steps)} options changes"
+    what, other = ("score of a search whose PV stays the same", "") if options.limits else (
+        "static evaluation", ", or --depth for scores of searches")
+    return (f"{options.engine}: {which} {'no' if len(steps) == 1 else 'any'} {what} in {positions:,} positions, so that "
+            f"there is nothing to learn; name other options{other}")
 
 
 def kept_text(kept: Kept) -> str:

@@ -85,8 +85,8 @@ def calibration_question(most: int) -> str:
 
 
 def outcomes_of(words: Wording, most: int, labelled: bool = False) -> dict[str, Callable[[object], str]]:
-    """Return filters of a game that is won by up to `most` points: `outcome`, a result in words, and `expected`, a predicted
-    score from 0 to 1."""
+    """Return filters of a game that is won by up to `most` points: `outcome`, a result in words, `expected`, a predicted
+    score from 0 to 1, and `foreseen`, the same with whom it is for."""
 
     def outcome(value: object) -> str:
         if not known(value):
@@ -95,7 +95,7 @@ def outcomes_of(words: Wording, most: int, labelled: bool = False) -> dict[str, 
         if most == 1 or not points and not labelled:
             return words.won(points)
         if labelled or abs(points - round(points)) > 1e-3:
-            return f"labelled {points:+.2f} points"
+            return f"labelled {points:+.2f} points for {words.sides[0]}"
         return f"{words.won(points)} {counted([0] * round(abs(points)), 'point', 'points')}"
 
     def expected(value: object) -> str:
@@ -103,7 +103,10 @@ def outcomes_of(words: Wording, most: int, labelled: bool = False) -> dict[str, 
             return percent(value, 0)
         return f"{most * (2 * float(value) - 1):+.2f} points"
 
-    return {"outcome": outcome, "expected": expected}
+    def foreseen(value: object) -> str:
+        return f"{expected(value)} expected for {words.sides[0]}" if known(value) else f"{MISSING} expected"
+
+    return {"outcome": outcome, "expected": expected, "foreseen": foreseen}
 
 
 FILTERS = {"number": number, "signed": signed, "whole": whole, "short": short, "percent": percent,

@@ -65,7 +65,8 @@ def value_charts(values: dict) -> list[Chart]:
         high = [row["high"] if row["high"] is not None else row["ratio"] for row in others]
         said = ", ".join(f"{row['name']} {row['ratio']:.2f}"
                          + (f" ({row['low']:.2f} to {row['high']:.2f})" if row["low"] is not None else "") for row in others)
-        charts.append(points_chart(f"In units of {values['unit']}", f"{values['unit']}s, mean of the stages",
+        mean = ", mean of the stages" if len(values["stages"]) > 1 else ""
+        charts.append(points_chart(f"In units of {values['unit']}", f"{values['unit']}s{mean}",
                                    [row["name"] for row in others], ratio, low, high, said + "."))
     return charts
 
@@ -85,9 +86,10 @@ def calibration_charts(calibration: dict, y_label: str = "actual score") -> list
 
 
 def phase_chart(phases: list[float], stages: Sequence[str] = ()) -> Chart | None:
-    """The number of positions of each phase, or of each of two stages if nothing lies between them."""
+    """The number of positions of each phase, or of each of two stages if nothing lies between them; None with one stage, whose
+    weights are the same in all phases."""
     counts = [0 if n is None else n for n in phases]
-    if len(counts) < 2 or not any(counts):
+    if len(counts) < 2 or len(stages) == 1 or not any(counts):
         return None
     if len(counts) == len(stages) == 2:
         said = "; ".join(f"{stage} {whole(n)}" for stage, n in zip(stages, counts[::-1], strict=True))

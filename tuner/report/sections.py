@@ -171,6 +171,7 @@ def _selfplay(run: LearningRun, sure: Significance) -> Section | None:
     start = headline(run.initial.layout, run.initial.weights)
     return Section("learning", "Learning", "selfplay", {
         "moves": run_charts.moves_charts(run.history, start, sure.noise, run.wording.unit), "band": sure.noise is not None,
+        "stages": len(run.learned.stages) > 1,
         "health": run_charts.health_charts(run.history), "rest": run_charts.watched_charts(run.history, run.wording.unit)})
 
 

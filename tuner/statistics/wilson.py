@@ -6,6 +6,12 @@ import math
 from statistics import NormalDist
 
 
+def equal_results_interval(result: float, games: int) -> tuple[float, float] | None:
+    """Return the interval of a mean result from 0 to 1 of games that all ended alike, in which no variance is seen: that of a
+    proportion if all were won or lost, None for other results, such as draws."""
+    return wilson_interval(result * games, games) if result in (0, 1) else None
+
+
 def wilson_interval(successes: float, trials: float, confidence: float = 0.95) -> tuple[float, float]:
     """The true shares from which the observed share is within z of their standard errors; 0 to 1 without trials."""
     if not 0 <= successes <= trials:

@@ -83,7 +83,7 @@ def read_games(engine: Engine, sources: Sequence[str], folder: Path, options: Tu
         data, _ = dataset_of(engine, sources, folder, options.reading, None, note, progress)
         return _with_scores(data, sources, folder, options, start, engine.cpu(options.workers))
     with source_of(engine.game, options, searched, executor or OnThreads(options.workers)) as scores:
-        kept = Kept(folder, retarget, engine.game.words if again else None, scores,
+        kept = Kept(folder, engine.game, retarget, again, scores,
                     options.lambda_ == 1) if retarget or again or scores else None
         with kept or contextlib.nullcontext():
             data, report = dataset_of(engine, sources, folder, options.reading, quiescence_of(engine, options.quiescence), note,

@@ -24,6 +24,7 @@ from tuner.selfplay.play import play_episode
 from tuner.selfplay.settings import SECTION, Settings
 from tuner.selfplay.setup import plan_of
 from tuner.selfplay.workers import MEGABYTES
+from tuner.statistics.wilson import wilson_interval
 
 
 def simulated(seed: int, stretch: float = 1.0, games: int = 600) -> PlayedValues:
@@ -69,6 +70,17 @@ def test_stretched_values_are_too_far_from_0_by_the_stretch():
     in_points = calibration_of(simulated(2, 1.5, 8000), 3)
     assert in_points["excess"] == pytest.approx(6 * found["excess"]) and in_points["error"] == pytest.approx(6 * found["error"])
     assert in_points["low"] < in_points["error"] < in_points["high"]
+
+
+def test_a_bin_of_games_that_ended_alike_has_no_interval_of_width_zero():
+    """Twelve games each of three values: all won, all lost, all drawn; and some of either result."""
+    game = np.repeat(np.arange(48), 5)
+    value = np.repeat([0.9, -0.9, 0.1, 0.5], 60)
+    result = np.repeat(np.concatenate([np.ones(12), -np.ones(12), np.zeros(12), np.tile([1.0, -1.0], 6)]), 5)
+    found = calibration_of(PlayedValues(value, result, game, 48, 0), 1)
+    lost, drawn, mixed, won = found["bins"]
+    assert (won["low"], won["high"]) == wilson_interval(12, 12) and (lost["low"], lost["high"]) == wilson_interval(0, 12)
+    assert drawn["low"] is drawn["high"] is None and 0 < mixed["low"] < 0.5 < mixed["high"] < 1
 
 
 def test_few_games_have_no_calibration():

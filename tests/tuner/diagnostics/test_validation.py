@@ -11,6 +11,7 @@ import statsmodels.api as sm
 from tests.tuner.support import SCALE, chances, losses, problem_of, random_sample
 from tuner.diagnostics.validation import BINS, calibration, change_of_loss, mean_of_clusters
 from tuner.statistics.intervals import quantile
+from tuner.statistics.wilson import wilson_interval
 
 
 @pytest.fixture(scope="module")
@@ -63,6 +64,15 @@ def test_calibration_bins_hold_all_positions_and_their_results(sample):
     assert n @ [line["predicted"] for line in lines] == pytest.approx(p.sum())
     # the weights are those that the results were drawn with
     assert sum(line["low"] <= line["predicted"] <= line["high"] for line in lines) >= 0.8 * BINS
+
+
+@pytest.mark.parametrize(("outcome", "ends"), [(1.0, wilson_interval), (-1.0, wilson_interval), (0.0, None)])
+def test_a_bin_of_games_that_ended_alike_has_no_interval_of_width_zero(sample, outcome, ends):
+    given, weights = sample
+    alike = replace(given, data=replace(given.data, outcome=np.full_like(given.data.outcome, outcome)))
+    for line in calibration(problem_of(alike, 2), weights):
+        expected = ends(line["games"] * (1 + outcome) / 2, line["games"]) if ends else (None, None)
+        assert (line["low"], line["high"]) == expected and line["actual"] == pytest.approx((1 + outcome) / 2)
 
 
 def test_few_games_have_the_quantile_of_student():

@@ -132,6 +132,21 @@ def test_counts_of_a_result_add_up():
     assert Estimate(None, None).text == "-" and Estimate(0.5, None).text == "+0.500"
 
 
+@pytest.mark.parametrize(("pairs", "said"), [
+    ([], "Points a game: - (no pair of games has ended)"),
+    ([[1, -1]], "Points a game: +0.000 (no interval: 1 pair, at least 3 are needed)"),
+    ([[1, -1], [1, 2]], "Points a game: +0.750 (no interval: 2 pairs, at least 3 are needed)"),
+    ([[-2, -2]] * 5, "Points a game: -2.000 (no interval: all 5 pairs have the same points)"),
+    ([[1, -1], [2, -2], [0, 0]], "Points a game: +0.000 (no interval: all 3 pairs have the same points)")])
+def test_without_an_interval_a_result_says_why(pairs, said):
+    points = np.array(pairs, np.int64).reshape(-1, 2)
+    results = PointResults(tuple(np.bincount(points.sum(1) + 6, minlength=13).tolist()), Counter(points.ravel().tolist()), points,
+                           np.zeros(points.shape))
+    text = points_block(results, ("a", "b"))
+    assert said in text.splitlines() and "+/-" not in text and "LOS" not in text
+    assert estimates(results)[0].plain["low"] is None
+
+
 def test_results_as_json(tmp_path):
     found = play(*FAST, "--games", 8, "--run", tmp_path / "run")
     assert found["games"] == 8 and sum(found["by_points"].values()) == 8 and sum(found["pairs_by_points"]) == 4

@@ -77,8 +77,9 @@ def test_c_knows_that_a_network_learned_wins_alone(tmp_path, name):
     file = NetworkFile("backgammon", name, network(encoding.size, [(5, "sigmoid"), (1, "sigmoid")]), 1, "a test", 0.00333)
     positions = np.array(list(islice(rolls_of_games(5, 200), 200)))
     positions[:, 4] &= np.uint64(1)
-    found = printed(tmp_path, c_text(file, encoding, "net.yaml"), counts_of_positions(encoding, positions),
-                    "network_centipawns(counts)")
+    text = c_text(file, encoding, "net.yaml")
+    assert "/* The evaluation in hundredths of a point, for the " in text and "centipawn" not in text
+    found = printed(tmp_path, text, counts_of_positions(encoding, positions), "network_hundredths_of_a_point(counts)")
     second = np.array([game.second_to_move(words) for words in positions])
     expected = np.where(second & encoding.for_mover, -1, 1) * evaluation_of(file).values(positions)
     assert found[:, 1] == pytest.approx(expected, abs=2e-3) and abs(expected).max() < 105
@@ -89,6 +90,6 @@ def test_a_network_without_scale_has_outputs_alone(tmp_path):
     file = NetworkFile("backgammon", "tesauro198", network(198, [(5, "sigmoid"), (6, "linear")]), 3, "made up")
     counts = np.random.default_rng(1).integers(-2, 4, (50, 198))
     text = c_text(file, encoding, "net.yaml")
-    assert "network_centipawns" not in text and "outputs are for the first player" in text
+    assert "The evaluation in" not in text and "outputs are for the first player" in text
     found = printed(tmp_path, text, counts, "0.0")
     assert found[:, :6] == pytest.approx(file.network.outputs(counts * encoding.units), abs=2e-5)

@@ -85,16 +85,16 @@ def tune_run(folder: Path, start: str = "classic", found: dict | None = None) ->
     return folder
 
 
-def selfplay_run(folder: Path, batches: int = 60, **settings) -> Path:
+def selfplay_run(folder: Path, batches: int = 60, start: str = "material", **settings) -> Path:
     """The folder of learning from self-play."""
     folder.mkdir()
-    initial = load_parameters("material")
-    (folder / "start.yaml").write_bytes(parameter_path("material").read_bytes())
+    initial = load_parameters(start)
+    (folder / "start.yaml").write_bytes(parameter_path(start).read_bytes())
     learned = replace(learned_from(initial), standard_errors=None)
     write_parameters(folder / "params.yaml", learned)
     (folder / "config.yaml").write_text(json.dumps({
         "command": "tuner selfplay", "version": "0.1.0", "selfplay": {
-            "start": "material", "games": 8 * batches, "depth": 3, "method": "rootstrap", "trace": 0.7, "seed": 1, "terms": [],
+            "start": start, "games": 8 * batches, "depth": 3, "method": "rootstrap", "trace": 0.7, "seed": 1, "terms": [],
             "rule": "adam", "rate": None, "decay": 200.0, "floor": 0.1, "average": 0.99} | settings}))
     write_lines(folder, [{
         "batch": i, "games": 8 * i, "cpu_seconds": 0.2 * i, "draws": 0.125 * (i % 3), "broken_off": 0.25, "plies": 100.0 + i,

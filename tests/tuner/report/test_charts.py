@@ -23,6 +23,7 @@ from tuner.report.run_charts import (
     rolling_mean,
     strength_curve,
     thinned,
+    value_charts,
     watched_charts,
 )
 
@@ -76,6 +77,18 @@ def test_every_chart_is_described_and_wears_the_colours_of_the_page(tmp_path):
         names |= own
         used = set(re.findall(r'(?:url\(|href=")#([^)"]+)', own_names(chart.svg, f"c{i}")))
         assert used <= own
+
+
+def test_one_stage_has_no_chart_of_phases_and_no_mean_of_stages():
+    phases = [0, 0, 900, 0]
+    assert phase_chart(phases, ("all",)) is None and phase_chart(phases, ("mg", "eg")) is not None
+    entry = {"initial": 100.0, "learned": 110.0, "error": None}
+    for stages, label in ((["all"], "pawns"), (["mg", "eg"], "pawns, mean of the stages")):
+        rows = [{"name": name, "stages": [entry] * len(stages), "ratio": ratio, "low": None, "high": None}
+                for name, ratio in (("pawn", None), ("lance", 3.1))]
+        values = {"rows": rows, "stages": stages, "term": "material", "of_weights": "centipawns", "unit": "pawn"}
+        texts = [text.text for text in tree(value_charts(values)[-1].svg).iter(SVG + "text")]
+        assert label in texts and ("pawns" in texts) == (label == "pawns")
 
 
 def test_a_line_is_where_its_numbers_are():

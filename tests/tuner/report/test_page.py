@@ -69,7 +69,7 @@ def test_everything_found_has_a_place_on_the_page(rich):
                   "0.4517", "400,563", "2.80 to 3.03",
                  "18,900 more games", "Ptnml(0-2): [0, 0, 20, 10, 10]", "1,206", "240.5", "1.2 × 10⁶", "a <b>sum</b>",
                  "piece_square.pawn[0][1] mg",
-                 "−0.97", "0.800 ± 0.098", "0.93000", "97 % expected; Black won; White is to move",
+                 "−0.97", "0.800 ± 0.098", "0.93000", "97 % expected for White; Black won; White is to move",
                  "8/8/8/4k3/8/3K4/4P3/8 b - - 0 1", "game 17", "2.900", "2,000 won by White, 31.7 %", "5,000",
                  "ab" * 32, "variance of gradients by games", "10.2", "seed: 7", f"tuner tune classic '{NASTY}' -o out.yaml"):
         assert part in said, part
@@ -153,6 +153,21 @@ def test_a_page_of_selfplay_shows_what_was_watched(tmp_path):
     text, _ = render(read_run(settings, []))
     assert "Self-play gives no standard errors: after 480 games, any of these differences may be noise" in text
     assert "beyond noise" not in text
+
+
+@pytest.mark.parametrize(("start", "stages"), [("material", True), ("shogi/hand", False)])
+def test_the_mean_of_the_stages_is_named_where_there_are_some(tmp_path, start, stages):
+    text, _ = render(read_run(selfplay_run(tmp_path / "run", start=start), []))
+    assert "Change of each value" in text and ("mean of the stages" in text) == stages
+
+
+def test_a_bin_without_an_interval_has_a_dash(tmp_path):
+    found = findings()
+    for line in found["calibration"]["results"]["after"]:
+        line.update(low=None, high=None)
+    text, _ = render(read_run(tune_run(tmp_path / "run", found=found), []))
+    Checked(text)
+    assert "<td>–</td><td>1,001</td>" in text and "– to –" not in text
 
 
 def test_a_page_of_a_match_is_short(tmp_path):

@@ -4,9 +4,19 @@ from __future__ import annotations
 
 import re
 
+from games.record import find
 from tests.commands.support import done
+from tuner.report.formatting import outcomes_of
 from tuner.report.matches import read_match
 from tuner.report.verdict import BETTER, WORSE, verdict
+
+
+def test_what_was_expected_says_for_whom():
+    points, scores = (outcomes_of(words, most)["foreseen"] for words, most in (
+        (find("backgammon").wording, 3), (find("shogi").wording, 1)))
+    assert points(0.25) == "-1.50 points expected for X" and scores(1.0) == "100 % expected for Black"
+    assert scores(None) == "– expected"
+    assert outcomes_of(find("backgammon").wording, 3, labelled=True)["outcome"](0.5) == "labelled +1.50 points for X"
 
 
 def test_a_match_in_points_is_reported_in_points(tmp_path):
