@@ -36,6 +36,9 @@ CASES = {
     "tune classic good.pgn -o out.yaml --min-elo 4000": "good.pgn: no position left of 300 games (300 below the Elo wanted)",
     "tune classic good.pgn -o out.yaml --skip-start 900": "good.pgn: no position left of 300 games (all positions were filtered",
     "tune classic hollow -o out.yaml": "hollow: holds no .pgn or .epd or .fen or .vf or .viriformat file and is not a dataset",
+    "tune classic a.ttt -o out.yaml": "a.ttt: is named as a file of tictactoe (.ttt) and does not begin as one of chess; give "
+                                      "parameters of tictactoe, such as tictactoe/classic, or files of chess (.pgn, ",
+    "dataset a.ttt -o out.ds": "a.ttt: is named as a file of tictactoe (.ttt)",
     "tune tictactoe/zero a.ttt -o out.yaml --positions quiet": "tictactoe has no 'quiet' positions; choose 'auto' or 'all'",
     "tune classic cut.pgn.gz -o out.yaml": "cut.pgn.gz: truncated gz archive: it ends at byte 30000 before its last block is",
     "tune classic cut.pgn.bz2 -o out.yaml": "cut.pgn.bz2: truncated bz2 archive: it ends at byte 30000",
