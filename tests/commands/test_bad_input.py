@@ -51,7 +51,8 @@ CASES = {
     "dataset empty.pgn -o out.ds": "empty.pgn: no games found",
     # the parameters
     "tune nothing good.pgn -o out.yaml": "nothing: no such file; bundled parameter files: classic, material, modern, pesto, zero",
-    "tune tictactoe/nothing good.pgn -o out.yaml": "tictactoe/nothing: no such file; bundled parameter files: classic, zero",
+    "tune tictactoe/nothing good.pgn -o out.yaml": "tictactoe/nothing: no such file; bundled parameter files: "
+                                                "tictactoe/classic, tictactoe/zero",
     "tune nothing.yaml good.pgn -o out.yaml": "nothing.yaml: no such file",
     "tune hollow good.pgn -o out.yaml": "hollow: cannot be read: Is a directory",
     "tune nan.yaml good.pgn -o out.yaml": "nan.yaml:8: material.pawn.mg is '.nan', expected a number",
