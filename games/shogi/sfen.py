@@ -81,6 +81,8 @@ def _require_possible(board: dict[int, tuple[int, int]], hands: dict[tuple[int, 
     for owner, found in enumerate(kings):
         if found > 1:
             raise ValueError(f"{('Black', 'White')[owner]} has {found} kings")
+    if not any(kings):  # mate problems leave out the attacker's
+        raise ValueError("there is no king on the board, expected those of both sides, or of one in a mate problem")
     for kind in range(1, 9):
         if totals[kind] > MOST[kind]:
             raise ValueError(f"{totals[kind]} men are {NAMES[kind]}s, expected at most {MOST[kind]}")
