@@ -90,6 +90,7 @@ def test_pawn_drops_that_mate_are_illegal_and_those_that_do_not_are_legal():
 
 @pytest.mark.parametrize(("text", "fault"), [
     ("", "0 fields in '', expected board, side to move, hands and move number"),
+    ("openings", "1 field in 'openings', expected board, side to move, hands and move number"),
     ("9/9/9 b - 1", "3 ranks in '9/9/9', expected 9"),
     ("k8/9/9/9/9/9/9/9/K7 b - 1", "rank 'K7' has 8 squares, expected 9"),
     ("k8/9/9/9/9/9/9/9/K9 b - 1", "rank 'K9' has 10 squares, expected 9"),
