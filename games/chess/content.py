@@ -14,6 +14,7 @@ SUFFIXES = {".pgn": GAMES, ".epd": POSITIONS, ".fen": POSITIONS, ".vf": PACKED_G
 
 _POSITION = re.compile(rb"[pnbrqkPNBRQK1-8]{1,8}(/[pnbrqkPNBRQK1-8]{1,8}){7}\s+[wb]\s")
 _TAG = re.compile(rb'\[\s*\w+\s+"')
+_MOVES = re.compile(rb"1\.+\s*(?:[a-hKQRBN]|O-O|--)")  # of a game without tags
 _HEADER = re.compile(rb"(?:fen|epd|position)\s*[,;|\t]", re.IGNORECASE)
 RESULTS = ("result", "outcome", "wdl", "game_result")  # accepted names of the result column
 SCORE = "score"  # name of the column with scores
@@ -67,6 +68,13 @@ def holds_games(name: str) -> bool:
     """Whether a file in a folder is to be read: by its suffix, or because its first line is a position or a tag, or its first
     bytes are a packed board."""
     return by_name(name) is not None or is_packed(name) or any(_of_line(line) for line in _lines(_start(name))[:1])
+
+
+def begins_as_chess(name: str) -> bool:
+    """Whether the start of a file has a position, a tag or a first move, or is a packed board, whatever its name."""
+    if begins_with_board(_start(name, text=False)):
+        return True
+    return any(_of_line(line) or _MOVES.match(line) for line in _lines(_start(name)))
 
 
 def columns_of(name: str, start: bytes) -> tuple[int, int] | None:

@@ -18,6 +18,7 @@ from games.chess.picture import picture
 from games.chess.position import START, WORDS
 from games.chess.san import san
 from games.chess.search import searcher
+from games.foreign import require_own
 from games.record import Game, Line, PositionBatch, ReadOptions, ReadReport, Wording
 from games.streams import beginning, pieces
 
@@ -74,6 +75,8 @@ def read(source: str, options: ReadOptions, report: ReadReport, note: Callable[[
 
     Default: the quiet positions of games from the ninth ply on, and all labelled positions, which are a selection already.
     """
+    if not content.begins_as_chess(str(source)):
+        require_own(str(source), "chess")
     packed = content.is_packed(str(source))
     stream = pieces(source, text=not packed)
     start = beginning(stream, content.START)

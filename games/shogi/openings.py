@@ -14,6 +14,8 @@ from games.shogi.position import WORDS
 from games.shogi.reading import parse
 from games.streams import InputError
 
+MOST_NOTES = 5  # skipped lines or games that are reported one by one; the others are counted
+
 
 def line_of(text: str) -> tuple[list[np.ndarray], list[int]]:
     """Return the positions of `[position] startpos|sfen SFEN [moves ...]` and the moves between them; ValueError for a fault."""
@@ -33,7 +35,7 @@ def line_of(text: str) -> tuple[list[np.ndarray], list[int]]:
     return line, found
 
 
-def _of_lines(source: str, note: Callable[[str], None]) -> tuple[list[np.ndarray], list[list[int]]]:
+def _of_lines(source: str, skip: Callable[[str], None]) -> tuple[list[np.ndarray], list[list[int]]]:
     starts, moves = [], []
     for number, text in enumerate(content.lines_of(source), 1):
         if not text.strip() or text.startswith("#"):
@@ -41,7 +43,7 @@ def _of_lines(source: str, note: Callable[[str], None]) -> tuple[list[np.ndarray
         try:
             line, found = line_of(text)
         except ValueError as problem:
-            note(f"{source}:{number}: {problem}; line skipped")
+            skip(f"{source}:{number}: {problem}; line skipped")
             continue
         starts.append(line[0])
         moves.append(found)
@@ -49,9 +51,18 @@ def _of_lines(source: str, note: Callable[[str], None]) -> tuple[list[np.ndarray
 
 
 def openings(source: str, note: Callable[[str], None]) -> Openings:
-    """Read openings from a file of games, of SFEN positions or of USI lines; InputError if there is none."""
+    """Read openings from a file of games, of SFEN positions or of USI lines; InputError if there is none. Bad games and lines are
+    skipped with a note."""
     starts: list[np.ndarray] = []
     moves: list[list[int]] = []
+    skipped = 0
+
+    def skip(text: str) -> None:
+        nonlocal skipped
+        skipped += 1
+        if skipped <= MOST_NOTES:
+            note(text)
+
     try:
         form = content.of_file(source)
     except InputError:
@@ -59,14 +70,16 @@ def openings(source: str, note: Callable[[str], None]) -> Openings:
     if form in content.PACKED:
         raise InputError(f"{source}: openings cannot be {form} records; expected games, SFEN positions or lines of USI moves")
     if form is None:
-        starts, moves = _of_lines(source, note)
+        starts, moves = _of_lines(source, skip)
     else:
         for game in parse(source, form):
             if game.fault:
-                note(f"{source}:{game.fault.line}: {game.fault.text}; game skipped")
+                skip(f"{source}:{game.fault.line}: {game.fault.text}; game skipped")
             else:
                 starts.append(game.line[0])
                 moves.append(game.moves)
+    if skipped > MOST_NOTES:
+        note(f"{source}: {skipped - MOST_NOTES:,} more bad {'lines' if form is None else 'games'} skipped")
     if not starts:
         raise InputError(f"{source}: no openings found, expected games, SFEN positions or lines such as startpos moves 7g7f 3c3d")
     flat = np.array([move for found in moves for move in found], np.uint32)

@@ -81,6 +81,8 @@ def _require_possible(board: dict[int, tuple[int, int]], hands: dict[tuple[int, 
     for owner, found in enumerate(kings):
         if found > 1:
             raise ValueError(f"{('Black', 'White')[owner]} has {found} kings")
+    if not any(kings):  # mate problems leave out the attacker's
+        raise ValueError("there is no king on the board, expected those of both sides, or of one in a mate problem")
     for kind in range(1, 9):
         if totals[kind] > MOST[kind]:
             raise ValueError(f"{totals[kind]} men are {NAMES[kind]}s, expected at most {MOST[kind]}")
@@ -105,7 +107,8 @@ def position(text: str) -> np.ndarray:
     if len(fields) == 3:
         fields.append("1")
     if len(fields) != 4:
-        raise ValueError(f"{len(fields)} fields in {_short(text)}, expected board, side to move, hands and move number")
+        number = "1 field" if len(fields) == 1 else f"{len(fields)} fields"
+        raise ValueError(f"{number} in {_short(text)}, expected board, side to move, hands and move number")
     if fields[1] not in ("b", "w"):
         raise ValueError(f"side to move {_short(fields[1])}, expected b or w")
     if not (re.fullmatch("[0-9]{1,5}", fields[3], re.ASCII) and int(fields[3]) <= LARGEST_NUMBER):

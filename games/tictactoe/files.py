@@ -8,6 +8,7 @@ from hashlib import blake2b
 
 import numpy as np
 
+from games.foreign import require_own
 from games.record import PositionBatch, ReadOptions, ReadReport
 from games.streams import InputError, lines
 from games.tictactoe.rules import GOES_ON, WORDS, legal_moves, outcome, play
@@ -56,6 +57,8 @@ def read(source: str, options: ReadOptions, report: ReadReport, note: Callable[[
         result, *names = line.decode("utf-8-sig", "replace").partition("#")[0].split() or [""]
         if not result:
             continue
+        if not game and result not in RESULTS:
+            require_own(str(source), "tictactoe")
         report.games, game = report.games + 1, game + 1
         try:
             positions, identity = parse(result, names), hashed(names)

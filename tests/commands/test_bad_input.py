@@ -36,6 +36,9 @@ CASES = {
     "tune classic good.pgn -o out.yaml --min-elo 4000": "good.pgn: no position left of 300 games (300 below the Elo wanted)",
     "tune classic good.pgn -o out.yaml --skip-start 900": "good.pgn: no position left of 300 games (all positions were filtered",
     "tune classic hollow -o out.yaml": "hollow: holds no .pgn or .epd or .fen or .vf or .viriformat file and is not a dataset",
+    "tune classic a.ttt -o out.yaml": "a.ttt: is named as a file of tictactoe (.ttt) and does not begin as one of chess; give "
+                                      "parameters of tictactoe, such as tictactoe/classic, or files of chess (.pgn, ",
+    "dataset a.ttt -o out.ds": "a.ttt: is named as a file of tictactoe (.ttt)",
     "tune tictactoe/zero a.ttt -o out.yaml --positions quiet": "tictactoe has no 'quiet' positions; choose 'auto' or 'all'",
     "tune classic cut.pgn.gz -o out.yaml": "cut.pgn.gz: truncated gz archive: it ends at byte 30000 before its last block is",
     "tune classic cut.pgn.bz2 -o out.yaml": "cut.pgn.bz2: truncated bz2 archive: it ends at byte 30000",
@@ -48,7 +51,8 @@ CASES = {
     "dataset empty.pgn -o out.ds": "empty.pgn: no games found",
     # the parameters
     "tune nothing good.pgn -o out.yaml": "nothing: no such file; bundled parameter files: classic, material, modern, pesto, zero",
-    "tune tictactoe/nothing good.pgn -o out.yaml": "tictactoe/nothing: no such file; bundled parameter files: classic, zero",
+    "tune tictactoe/nothing good.pgn -o out.yaml": "tictactoe/nothing: no such file; bundled parameter files: "
+                                                "tictactoe/classic, tictactoe/zero",
     "tune nothing.yaml good.pgn -o out.yaml": "nothing.yaml: no such file",
     "tune hollow good.pgn -o out.yaml": "hollow: cannot be read: Is a directory",
     "tune nan.yaml good.pgn -o out.yaml": "nan.yaml:8: material.pawn.mg is '.nan', expected a number",
@@ -165,6 +169,12 @@ CASES = {
     "export classic --format uci --flip": "--flip: --format uci names every number, so there is no order",
     "export classic --format c --terms nothing.py": "nothing.py: no such file; --terms takes a Python file with terms",
     "eval classic 8/8/8/8 w": "the piece placement of the FEN is not eight ranks of eight squares: '8/8/8/8 w'",
+    "eval classic nowhere.epd": "nowhere.epd: no such file, nor a position: ",
+    "eval classic nowhere/positions": "nowhere/positions: no such file, nor a position: ",
+    "eval classic hollow": "hollow: is a folder, expected a position or a file of positions",
+    "eval shogi/hand nowhere.sfen": "nowhere.sfen: no such file, nor a position: 1 field in 'nowhere.sfen', expected board, ",
+    "eval backgammon/classic nowhere.txt.gz": "nowhere.txt.gz: no such file, nor a position: ",
+    "eval tictactoe/classic nowhere.txt": "nowhere.txt: no such file, nor a position: ",
     "tune classic good.ds -o out.yaml --device gpu --gradient forward-difference": "--device gpu: finite differences",
     "eval modern good.pgn --device gpu": "--device gpu: term king_danger is not linear in its weights, which GPUs have no passes",
     "eval classic": "the following arguments are required: POSITION|FILE; see tuner eval --help",

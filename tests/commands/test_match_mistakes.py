@@ -10,6 +10,7 @@ import pytest
 from tests.commands.support import Ran, done, tuner, without_compiling
 
 FILES = {"book.epd": "4k3/pppppppp/8/8/8/8/PPPPPPPP/4K3 w - - 0 1\n", "empty.epd": "", "words.pgn": "dear reader,",
+         "tiny.yaml": "game: chess\nstages: [mg, eg]\nweights: {}\n",
          "broken.yaml": "game: chess\nstages: [mg, eg]\nweights: {}\n", "notes.txt": "x"}
 CASES = {
     "match": "match: expected two players, A and B, or --resume DIR",
@@ -22,7 +23,12 @@ CASES = {
     "match classic xboard:no-such-engine": "no-such-engine: no such program, expected the command of a xboard engine",
     "match classic uci:": "'': no such program",
     "match classic uci:/bin/false": "/bin/false: exited at once; is it a uci engine?",
-    "match classic tictactoe/random": "classic plays chess, random plays tictactoe: name two players of one game",
+    "match classic tictactoe/random": "classic plays chess, tictactoe/random plays tictactoe: name two players of one game",
+    "match shogi/classic classic": "shogi/classic plays shogi, classic plays chess: name two players of one game",
+    "match pubeval tiny.yaml": "backgammon/pubeval plays backgammon, tiny.yaml plays chess: name two players of one game",
+    "match usi:engine backgammon/network": "usi:engine plays shogi, backgammon/network plays backgammon: name two players",
+    "match shogi/nothing shogi/random": "shogi/nothing: no such file; bundled parameter files: shogi/classic, shogi/hand, "
+                                        'shogi/zero; or random, an engine on the PATH, or "uci:COMMAND"',
     "match tictactoe/classic tictactoe/random": "tictactoe has no search to play classic with; tictactoe/random can play",
     "match tictactoe/random uci:/bin/false": "tictactoe has no uci engines",
     "match tictactoe/random tictactoe/random --openings book.epd": "tictactoe reads no openings; --random-plies N makes some",

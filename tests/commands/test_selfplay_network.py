@@ -165,6 +165,8 @@ def test_weights_are_measured_and_learn_from_wins_alone(tmp_path):
     ("selfplay backgammon --hidden 8 --run run", "run: contains a run already; continue it with --resume run"),
     ("selfplay --resume run --workers 2", "--workers 2: a network learns after every ply, in one thread"),
     ("selfplay --resume run --seed 3", "--seed: a resumed run keeps its settings; with --resume only"),
+    ("selfplay shogi/hand --wins", "--wins: games of shogi win one point, never more; leave it out"),
+    ("selfplay material --wins", "--wins: games of chess win one point, never more; leave it out"),
     ("selfplay material --measure random", "--measure random: plays games one roll deep, and chess has no dice; play tuner"),
 ])
 def test_mistakes_are_reported_in_one_line(learned, tmp_path, monkeypatch, command, said):

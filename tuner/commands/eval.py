@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 from typing import TYPE_CHECKING
 
 from tuner.commands.options import add_device_option, add_term_options
@@ -105,10 +106,19 @@ def _file_of(arguments: argparse.Namespace) -> str | None:
 def _position(game: Game, arguments: argparse.Namespace) -> np.ndarray:
     from games.streams import InputError
 
+    text = " ".join(arguments.position)
     try:
-        return game.position(" ".join(arguments.position))
+        return game.position(text)
     except ValueError as problem:
-        raise InputError(str(problem)) from None
+        if os.path.isdir(text):
+            raise InputError(f"{text}: is a folder, expected a position or a file of positions") from None
+        missing = _like_file(text) and not os.path.lexists(text)
+        raise InputError(f"{text}: no such file, nor a position: {problem}" if missing else str(problem)) from None
+
+
+def _like_file(text: str) -> bool:
+    """Whether a text has the look of a file name: a suffix or a path separator, and no spaces."""
+    return re.fullmatch(r"\S+", text) is not None and (os.sep in text or re.search(r"\.[A-Za-z]\w*$", text) is not None)
 
 
 def _scores(game: Game, values: Callable[[np.ndarray], np.ndarray], source: str, as_json: bool) -> dict:

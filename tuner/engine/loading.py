@@ -72,7 +72,8 @@ def parameter_path(name: str | Path, game: str = DEFAULT_GAME) -> Path:
     if os.path.lexists(path):
         return path
     folder = path.parent if len(path.parts) == 2 and (BUNDLED / path.parent).is_dir() else Path(game)
-    names = ", ".join(sorted(file.stem for file in (BUNDLED / folder).glob("*.yaml")))
+    prefix = "" if folder == Path(DEFAULT_GAME) else f"{folder}/"  # as they are typed
+    names = ", ".join(sorted(prefix + file.stem for file in (BUNDLED / folder).glob("*.yaml")))
     raise InputError(f"{name}: no such file; bundled parameter files: {names}")
 
 

@@ -135,8 +135,17 @@ def game_between(a: Named, b: Named) -> str:
     """The game of both players; InputError if theirs differ."""
     known = {named.game for named in (a, b) if named.game}
     if len(known) > 1:
-        raise InputError(f"{a.name} plays {a.game}, {b.name} plays {b.game}: name two players of one game")
+        raise InputError(f"{_typed(a)} plays {a.game}, {_typed(b)} plays {b.game}: name two players of one game")
     return known.pop() if known else DEFAULT_GAME
+
+
+def _typed(named: Named) -> str:
+    """Name a player as it is typed: where each game may have one of its name, after the game."""
+    if named.kind not in (RANDOM, OWN, PARAMETERS, NETWORK):
+        return f"{named.kind}:{named.what}"
+    if named.kind in (PARAMETERS, NETWORK) and not Path(named.what).is_relative_to(BUNDLED):
+        return named.what
+    return named.name if named.game == DEFAULT_GAME else f"{named.game}/{named.name}"
 
 
 def names_of(a: Named, b: Named) -> tuple[str, str]:

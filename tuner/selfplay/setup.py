@@ -65,6 +65,8 @@ def require_suitable(game: Game, settings: Settings) -> None:
         limit = f"--nodes {settings.nodes}" if settings.depth is None else f"--depth {settings.depth}"
         raise InputError(f"{limit}: the search of {name} has one limit, a depth of 1 to {game.deepest} plies; choose one with "
                          "--depth")
+    if settings.wins and game.points == 1:
+        raise InputError(f"--wins: games of {name} win one point, never more; leave it out")
     if game.roll is None:
         return
     if BACKUPS[settings.method].harvest is not None:

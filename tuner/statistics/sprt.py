@@ -46,12 +46,16 @@ class Sprt:
     def __post_init__(self):
         if self.model not in LIKELIEST:
             raise InputError(f"unknown SPRT model {self.model!r}; available: {', '.join(sorted(LIKELIEST))}")
+        points = self.model == POINTS
+        what = f"{self.elo0:g} to {self.elo1:g} points a game" if points else f"elo0 {self.elo0:g} to elo1 {self.elo1:g}"
         if not self.elo0 < self.elo1:
-            raise InputError(f"SPRT from elo0 {self.elo0:g} to elo1 {self.elo1:g}: elo0 must be less than elo1")
-        largest = LARGEST_SHARE * self.points if self.model == POINTS else LARGEST_ELO[self.model]
+            lower, upper = ("the first", "the second") if points else ("elo0", "elo1")
+            raise InputError(f"SPRT from {what}: {lower} must be less than {upper}")
+        largest = LARGEST_SHARE * self.points if points else LARGEST_ELO[self.model]
         if not (-largest <= self.elo0 and self.elo1 <= largest):
-            raise InputError(f"SPRT from elo0 {self.elo0:g} to elo1 {self.elo1:g}: the {self.model} model takes "
-                             f"-{largest:g} to {largest:g}")
+            taken = f"-{largest:g} to {largest:g}"
+            raise InputError(f"SPRT from {what}: expected {taken}, as a game wins {self.points} at most, such as 0 and 0.05"
+                             if points else f"SPRT from {what}: the {self.model} model takes {taken}")
         if not (self.alpha > 0 and self.beta > 0 and self.alpha + self.beta < 1):
             raise InputError(f"SPRT with alpha {self.alpha:g}, beta {self.beta:g}: both must be positive, their sum less than 1")
 

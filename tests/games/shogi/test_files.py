@@ -151,6 +151,17 @@ def test_openings_are_games_or_lines_of_usi(tmp_path):
         openings.openings(str(path), notes.append)
 
 
+def test_of_many_bad_openings_a_few_are_noted_and_the_others_counted(tmp_path):
+    lines, games = tmp_path / "openings.txt", tmp_path / "openings.csa"
+    lines.write_text("dear reader\n" * 1200 + "startpos moves 7g7f\n")
+    games.write_text("/\n".join([f"{HEAD}+7775FU\n"] * 7 + [f"{HEAD}+7776FU\n"]))
+    for path, count, what in ((lines, 1200, "line"), (games, 7, "game")):
+        notes: list[str] = []
+        assert len(openings.openings(str(path), notes.append)) == 1
+        assert len(notes) == 6 and all(note.endswith(f"; {what} skipped") for note in notes[:5])
+        assert notes[5] == f"{path}: {count - 5:,} more bad {what}s skipped"
+
+
 def test_cut_off_records_and_unknown_formats_are_refused(tmp_path):
     path = tmp_path / "a.psv"
     path.write_bytes(bytes(39))

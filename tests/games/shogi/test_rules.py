@@ -90,6 +90,7 @@ def test_pawn_drops_that_mate_are_illegal_and_those_that_do_not_are_legal():
 
 @pytest.mark.parametrize(("text", "fault"), [
     ("", "0 fields in '', expected board, side to move, hands and move number"),
+    ("openings", "1 field in 'openings', expected board, side to move, hands and move number"),
     ("9/9/9 b - 1", "3 ranks in '9/9/9', expected 9"),
     ("k8/9/9/9/9/9/9/9/K7 b - 1", "rank 'K7' has 8 squares, expected 9"),
     ("k8/9/9/9/9/9/9/9/K9 b - 1", "rank 'K9' has 10 squares, expected 9"),
@@ -104,11 +105,21 @@ def test_pawn_drops_that_mate_are_illegal_and_those_that_do_not_are_legal():
     ("k8/1N7/9/9/9/9/9/9/K8 b - 1", "the knight on 8b can never move again"),
     ("k8/9/1P7/1P7/9/9/9/9/K8 b - 1", "two unpromoted pawns of one side are on file 8"),
     ("kk7/9/9/9/9/9/9/9/K8 b - 1", "White has 2 kings"),
+    ("9/9/4P4/9/9/9/9/9/9 b G 1", "there is no king on the board, expected those of both sides, or of one in a mate problem"),
     ("k8/R8/9/9/9/9/9/9/K8 b - 1", "the side that is not to move is in check")])
 def test_what_is_no_position_is_refused_in_one_line(text, fault):
     with pytest.raises(ValueError) as problem:
         sfen.position(text)
     assert str(problem.value) == fault
+
+
+@pytest.mark.parametrize("board", ["7lk/9/8S/9/9/9/9/9/9", "9/9/9/9/9/9/8s/9/7LK"])
+@pytest.mark.parametrize("side", "bw")
+def test_mate_problems_lack_the_king_of_one_side_whoever_moves(board, side):
+    text = f"{board} {side} Gg 1"
+    for move in against_cshogi.compare(sfen.position(text), cshogi.Board(text)):
+        after = against_cshogi.after(sfen.position(text), move)
+        against_cshogi.compare(after, cshogi.Board(sfen.text(after)))
 
 
 def test_the_constant_start_is_the_parsed_one():

@@ -165,7 +165,7 @@ def test_results_as_json(tmp_path):
     (("--nodes", 400), "one limit, a depth of 1 to 3 plies, not 400 nodes a move"),
     (("--hash", 16), "--hash: the search of backgammon keeps no table"),
     (("--sprt", 0, 0.1, "--model", "logistic"), "--model logistic: matches of backgammon are in points a game"),
-    (("--sprt", 0, 3), "the points model takes -2.7 to 2.7")])
+    (("--sprt", 0, 3), "SPRT from 0 to 3 points a game: expected -2.7 to 2.7, as a game wins 3 at most")])
 def test_what_games_with_dice_do_not_have_is_refused(options, said):
     ran = tuner("match", *FAST, "--games", 4, *options)
     assert ran.status == 2 and said in ran.err and ran.err.count("\n") == 1

@@ -50,5 +50,12 @@ def test_wrong_decisions_are_as_rare_as_promised(points, wrong):
 
 
 def test_hypotheses_beyond_what_a_game_wins_are_refused():
-    with pytest.raises(InputError, match=r"the points model takes -2\.7 to 2\.7"):
-        Sprt(0.0, 2.9, model=POINTS, points=MOST)
+    with pytest.raises(InputError) as caught:
+        Sprt(0.0, 5.0, model=POINTS, points=MOST)
+    assert str(caught.value) == ("SPRT from 0 to 5 points a game: expected -2.7 to 2.7, as a game wins 3 at most, such as 0 and "
+                                 "0.05")
+
+
+def test_hypotheses_in_the_wrong_order_are_refused_in_points():
+    with pytest.raises(InputError, match="^SPRT from 0.05 to 0 points a game: the first must be less than the second$"):
+        Sprt(0.05, 0.0, model=POINTS, points=MOST)
