@@ -14,39 +14,15 @@ import numpy as np
 
 from games.backgammon import content, labels, mat, sgf
 from games.backgammon.board import STATE, TURN
-from games.backgammon.gamerecord import DROPPED, Fault, Found, GameRecord
+from games.backgammon.gamerecord import DROPPED, Found, GameRecord
 from games.backgammon.rules import HIGHEST_POINTS, points
+from games.faults import Faults
 from games.record import PositionBatch, ReadOptions, ReadReport
 from games.streams import InputError, lines
 
 OPENING_PLIES = 2  # with their dice: more than 300 rolls, and as many openings as one can hold out
-MOST_NOTES = 1000  # faults of a file that are reported one by one; the others are counted
 WITHOUT_OUTCOME = "ended by a dropped double, so without points of play: the others are a selection"
 POSITIONS = ("auto", "all")
-
-
-class Faults:
-    """Notes the faults of a file, and counts them by kind; under `strict` the first raises InputError."""
-
-    def __init__(self, source: str, what: str, strict: bool, report: ReadReport, note: Callable[[str], None]) -> None:
-        self.source, self.what, self._strict, self._report, self._note = source, what, strict, report, note
-        self._found = 0
-
-    def add(self, place: object, fault: Fault) -> None:
-        """Count a fault."""
-        where = f"{self.source}:{place}: {fault}"
-        if self._strict:
-            raise InputError(f"{where}; fix it, or leave out --strict to skip such {self.what}s")
-        self._found += 1
-        self._report.bad += 1
-        self._report.faults[fault.kind] = self._report.faults.get(fault.kind, 0) + 1
-        if self._found <= MOST_NOTES:
-            self._note(f"{where}; {self.what} skipped")
-
-    def end(self) -> None:
-        """Note how many faults were not reported one by one."""
-        if self._found > MOST_NOTES:
-            self._note(f"{self.source}: {self._found - MOST_NOTES:,} more bad {self.what}s skipped")
 
 
 def read(source: str, options: ReadOptions, report: ReadReport, note: Callable[[str], None]) -> Iterator[PositionBatch]:
@@ -88,7 +64,7 @@ def _played(games: Iterator[Found], faults: Faults, options: ReadOptions, report
     for number, (place, game, fault) in enumerate(games, 1):
         report.games += 1
         if fault is not None:
-            faults.add(place, fault)
+            faults.add(place, fault, fault.kind)
         elif game.end == DROPPED:
             report.undecided += 1
             report.faults[WITHOUT_OUTCOME] = report.faults.get(WITHOUT_OUTCOME, 0) + 1
@@ -146,7 +122,7 @@ def _labelled(parts: Iterator[labels.Labels], faults: Faults, options: ReadOptio
     memory, number = report.memory.setdefault("backgammon", set()), 0
     for positions, chances, bad in parts:
         for line, fault in bad:
-            faults.add(line, fault)
+            faults.add(line, fault, fault.kind)
         outcomes = (labels.points_of(chances) / HIGHEST_POINTS).astype(np.float32)
         report.games += len(positions) + len(bad)
         numbers = number + 1 + np.arange(len(positions))

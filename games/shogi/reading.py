@@ -7,10 +7,11 @@ from hashlib import blake2b
 
 import numpy as np
 
+from games.faults import Faults
 from games.record import PositionBatch, ReadOptions, ReadReport
 from games.shogi import content, csa, kif, packed
 from games.shogi.collect import Selector
-from games.shogi.gamefile import DECIDED, Fault, ParsedGame
+from games.shogi.gamefile import DECIDED, ParsedGame
 from games.shogi.position import KEY, SIDE, STATE, WORDS
 from games.streams import InputError, beginning, pieces
 
@@ -40,11 +41,11 @@ def read(source: str, options: ReadOptions, report: ReadReport, note: Callable[[
     if form in content.PACKED:
         yield from _read_packed(str(source), form, selector, options, report, note)
         return
-    memory = report.memory.setdefault("shogi", set())
+    memory, faults = report.memory.setdefault("shogi", set()), Faults(str(source), "game", options.strict, report, note)
     for number, game in enumerate(parse(str(source), form), 1):
         report.games += 1
         if game.fault:
-            _skip(str(source), game.fault, options, report, note)
+            faults.add(game.fault.line, game.fault.text, game.fault.kind)
         elif game.result is None:
             report.undecided += 1
         elif options.min_elo and min(game.elo.get("black", 0), game.elo.get("white", 0)) < options.min_elo:
@@ -54,15 +55,7 @@ def read(source: str, options: ReadOptions, report: ReadReport, note: Callable[[
         else:
             memory.add(identity)
             yield _batch(game, number, identity, selector, options, report, memory)
-
-
-def _skip(source: str, fault: Fault, options: ReadOptions, report: ReadReport, note: Callable[[str], None]) -> None:
-    where = f"{source}:{fault.line}: {fault.text}"
-    if options.strict:
-        raise InputError(f"{where}; fix it, or leave out --strict to skip such games")
-    note(f"{where}; game skipped")
-    report.bad += 1
-    report.faults[fault.kind] = report.faults.get(fault.kind, 0) + 1
+    faults.end()
 
 
 def _hash(game: ParsedGame, plies: int) -> np.uint64:
@@ -103,6 +96,7 @@ def _read_packed(source: str, form: str, selector: Selector, options: ReadOption
                  note: Callable[[str], None]) -> Iterator[PositionBatch]:
     """Yield packed positions; each is a game of its own. What is left of a record at the end is an error."""
     dtype = packed.PSV_DTYPE if form == content.PSV else packed.HCPE_DTYPE
+    faults = Faults(source, "record", options.strict, report, note)
     stream, number, left = pieces(source, text=False), 0, b""
     while chunk := left + beginning(stream, RECORDS * dtype.itemsize):
         size = len(chunk) - len(chunk) % dtype.itemsize
@@ -111,25 +105,21 @@ def _read_packed(source: str, form: str, selector: Selector, options: ReadOption
                              "file is cut off or has another format")
         left = chunk[size:]
         rows = np.frombuffer(chunk[:size], dtype)
-        yield from _packed_batch(source, rows, number, form, selector, options, report, note)
+        yield from _packed_batch(rows, number, form, selector, options, report, faults)
         number += len(rows)
         report.bytes += size
+    faults.end()
 
 
-def _packed_batch(source: str, rows: np.ndarray, before: int, form: str, selector: Selector, options: ReadOptions,
-                  report: ReadReport, note: Callable[[str], None]) -> Iterator[PositionBatch]:
-    positions, faults = unpacked(rows)
+def _packed_batch(rows: np.ndarray, before: int, form: str, selector: Selector, options: ReadOptions, report: ReadReport,
+                  faults: Faults) -> Iterator[PositionBatch]:
+    positions, wrong = unpacked(rows)
     results, known = outcomes_of(rows, positions, form)
     report.games += len(rows)
-    for i in np.flatnonzero((faults != packed.NONE) | ~known):
-        kind = packed.SENTENCES[faults[i]] if faults[i] else f"unknown result {int(rows['result'][i])}"
-        where = f"{source}: record {before + i + 1}: {kind}"
-        if options.strict:
-            raise InputError(f"{where}; expected a {form}; leave out --strict to skip such records")
-        note(f"{where}; record skipped")
-        report.bad += 1
-        report.faults[kind] = report.faults.get(kind, 0) + 1
-    keep = (faults == packed.NONE) & known
+    for i in np.flatnonzero((wrong != packed.NONE) | ~known):
+        kind = packed.SENTENCES[wrong[i]] if wrong[i] else f"unknown result {int(rows['result'][i])}"
+        faults.add(f" record {before + i + 1}", kind, kind)
+    keep = (wrong == packed.NONE) & known
     if options.min_elo:  # records have no ratings
         report.below_elo += int(np.count_nonzero(keep))
         return

@@ -8,6 +8,7 @@ from hashlib import blake2b
 
 import numpy as np
 
+from games.faults import Faults
 from games.foreign import require_own
 from games.record import PositionBatch, ReadOptions, ReadReport
 from games.streams import InputError, lines
@@ -52,6 +53,7 @@ def read(source: str, options: ReadOptions, report: ReadReport, note: Callable[[
     if options.positions not in ("auto", "all"):
         raise InputError(f"tictactoe has no {options.positions!r} positions; choose 'auto' or 'all'")
     seen, game = report.memory.setdefault("tictactoe", set()), 0
+    faults = Faults(str(source), "game", options.strict, report, note)
     for number, line in enumerate(lines(source), 1):
         report.bytes += len(line) + 1
         result, *names = line.decode("utf-8-sig", "replace").partition("#")[0].split() or [""]
@@ -63,12 +65,7 @@ def read(source: str, options: ReadOptions, report: ReadReport, note: Callable[[
         try:
             positions, identity = parse(result, names), hashed(names)
         except ValueError as fault:
-            where = f"{source}:{number}: {' '.join(fault.args)}"
-            if options.strict:
-                raise InputError(f"{where}; fix it, or leave out --strict to skip such games") from None
-            note(f"{where}; game skipped")
-            report.bad += 1
-            report.faults[fault.args[0]] = report.faults.get(fault.args[0], 0) + 1
+            faults.add(number, " ".join(fault.args), fault.args[0])
             continue
         if result == "*":
             report.undecided += 1
@@ -88,3 +85,4 @@ def read(source: str, options: ReadOptions, report: ReadReport, note: Callable[[
             report.positions += len(kept)
             yield PositionBatch(kept, np.full(len(kept), RESULTS[result], np.float32), np.zeros(1, np.int64),
                                 np.array([identity]), np.array([hashed(names[:OPENING_PLIES])]), np.array([game]))
+    faults.end()

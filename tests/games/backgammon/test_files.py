@@ -6,12 +6,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from games.backgammon import labels, mat, reading, sgf
+from games.backgammon import labels, mat, sgf
 from games.backgammon.board import dice_of, turn_of, with_dice
 from games.backgammon.gamerecord import DROPPED, PLAYED, RESIGNED, GameRecord
 from games.backgammon.ids import from_match_id, position_id
 from games.backgammon.notation import move_text
 from games.backgammon.rules import afterstates, points
+from games.faults import Faults
 from games.record import ReadReport
 from games.streams import InputError, lines, pieces
 from tests.games.backgammon.support import rolls_of_games
@@ -27,24 +28,24 @@ def quiet(text: str) -> None:
 def games_of(path: Path, strict: bool, note=quiet) -> list[GameRecord]:
     """The games of a file without those that have faults, which are noted, or raise InputError."""
     source = str(path)
-    faults = reading.Faults(source, "game", strict, ReadReport(), note)
+    faults = Faults(source, "game", strict, ReadReport(), note)
     found = mat.parse(source, lines(source)) if source.endswith("mat") else sgf.parse(source, pieces(source))
     games = []
     for place, game, fault in found:
         if fault is None:
             games.append(game)
         else:
-            faults.add(place, fault)
+            faults.add(place, fault, fault.kind)
     return games
 
 
 def labels_of(path: Path, strict: bool, note=quiet) -> list[labels.Labels]:
     """The labelled positions of a file; bad lines are noted, or raise InputError."""
-    faults = reading.Faults(str(path), "line", strict, ReadReport(), note)
+    faults = Faults(str(path), "line", strict, ReadReport(), note)
     parts = list(labels.parse(str(path), lines(path)))
     for part in parts:
         for place, fault in part.bad:
-            faults.add(place, fault)
+            faults.add(place, fault, fault.kind)
     return parts
 
 

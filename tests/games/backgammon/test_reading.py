@@ -9,7 +9,8 @@ import pytest
 from games.backgammon import labels, mat
 from games.backgammon.board import turn_of, with_dice
 from games.backgammon.make_games import play
-from games.backgammon.reading import MOST_NOTES, swapped
+from games.backgammon.reading import swapped
+from games.faults import MOST_NOTES
 from games.record import ReadOptions, ReadReport, find
 from games.streams import InputError
 from tests.games.backgammon.test_files import DATA, mutations, random_games, some_labels
