@@ -7,14 +7,13 @@ from collections.abc import Callable
 import numpy as np
 
 from games.contest import Openings
+from games.faults import MOST_OF_OPENINGS, Notes
 from games.shogi import content, notation, sfen
 from games.shogi.gamefile import shown
 from games.shogi.movegen import play
 from games.shogi.position import WORDS
 from games.shogi.reading import parse
 from games.streams import InputError
-
-MOST_NOTES = 5  # skipped lines or games that are reported one by one; the others are counted
 
 
 def line_of(text: str) -> tuple[list[np.ndarray], list[int]]:
@@ -55,14 +54,7 @@ def openings(source: str, note: Callable[[str], None]) -> Openings:
     skipped with a note."""
     starts: list[np.ndarray] = []
     moves: list[list[int]] = []
-    skipped = 0
-
-    def skip(text: str) -> None:
-        nonlocal skipped
-        skipped += 1
-        if skipped <= MOST_NOTES:
-            note(text)
-
+    notes = Notes(source, note, MOST_OF_OPENINGS)
     try:
         form = content.of_file(source)
     except InputError:
@@ -70,16 +62,15 @@ def openings(source: str, note: Callable[[str], None]) -> Openings:
     if form in content.PACKED:
         raise InputError(f"{source}: openings cannot be {form} records; expected games, SFEN positions or lines of USI moves")
     if form is None:
-        starts, moves = _of_lines(source, skip)
+        starts, moves = _of_lines(source, notes.add)
     else:
         for game in parse(source, form):
             if game.fault:
-                skip(f"{source}:{game.fault.line}: {game.fault.text}; game skipped")
+                notes.add(f"{source}:{game.fault.line}: {game.fault.text}; game skipped")
             else:
                 starts.append(game.line[0])
                 moves.append(game.moves)
-    if skipped > MOST_NOTES:
-        note(f"{source}: {skipped - MOST_NOTES:,} more bad {'lines' if form is None else 'games'} skipped")
+    notes.end(f"bad {'lines' if form is None else 'games'} skipped")
     if not starts:
         raise InputError(f"{source}: no openings found, expected games, SFEN positions or lines such as startpos moves 7g7f 3c3d")
     flat = np.array([move for found in moves for move in found], np.uint32)

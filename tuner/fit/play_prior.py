@@ -90,5 +90,5 @@ def play_line(step: PlayStep, game: str) -> str:
     if step.share == 0:
         return "prior play: what these games teach does not exceed sampling noise; the weights stay at their starting values"
     expected = (f"expected gain {step.gain:.0f} Elo, cost of sampling noise {step.cost:.0f}" if game == DEFAULT_GAME else
-                "how far is best was measured in chess alone, so try other steps with --prior WIDTH")
+                "how far is best was measured in chess alone: let a match compare other priors, such as --prior auto")
     return f"prior play: weights go {100 * step.share:.0f} % of the way to those that predict results best; {expected}"

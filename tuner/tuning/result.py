@@ -109,11 +109,13 @@ def _match_options(game: Game) -> str:
 
 
 def step_found(result: FitResult) -> dict:
-    """Return the step of --prior play and its slopes by phase as plain data, {} with another prior."""
+    """Return the step of --prior play and its slopes by phase as plain data, {} with another prior; gain and cost in Elo are
+    known for chess alone."""
     if result.step is None:
         return {}
     step, data = result.step, result.problem.data
-    return {"play": {"share": round(step.share, 3), "gain": round(step.gain, 1), "cost": round(step.cost, 1)},
+    elo = {"gain": round(step.gain, 1), "cost": round(step.cost, 1)} if result.parameters.game == DEFAULT_GAME else {}
+    return {"play": {"share": round(step.share, 3), **elo},
             **({"slopes": [round(slope, 6) for slope in data.slopes]} if isinstance(data, SlopedDataset) else {})}
 
 

@@ -14,9 +14,8 @@ from games.chess.movegen import has_moves
 from games.chess.pgn import fault_text, parsed
 from games.chess.position import WORDS
 from games.contest import Openings
+from games.faults import MOST_OF_OPENINGS, Notes
 from games.streams import InputError, lines, plain_name
-
-MOST_NOTES = 5  # skipped lines or games that are reported one by one; the others are counted
 
 
 def read(source: str, note: Callable[[str], None]) -> Openings:
@@ -24,18 +23,10 @@ def read(source: str, note: Callable[[str], None]) -> Openings:
 
     Bad lines and games are skipped with a note; InputError if no opening is left.
     """
-    skipped = 0
-
-    def skip(text: str) -> None:
-        nonlocal skipped
-        skipped += 1
-        if skipped <= MOST_NOTES:
-            note(text)
-
+    notes = Notes(str(source), note, MOST_OF_OPENINGS)
     name = plain_name(str(source)).lower()
-    found = _of_lines(source, skip) if name.endswith((".epd", ".fen", ".txt")) else _of_games(source, skip)
-    if skipped > MOST_NOTES:
-        note(f"{source}: {skipped - MOST_NOTES:,} more skipped")
+    found = _of_lines(source, notes.add) if name.endswith((".epd", ".fen", ".txt")) else _of_games(source, notes.add)
+    notes.end("skipped")
     if not len(found):
         raise InputError(f"{source}: no openings found; expected lines of EPD in a file named .epd, or games in PGN")
     return found
