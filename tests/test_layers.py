@@ -37,7 +37,6 @@ ROOMS = [
 ]
 FLOOR = {room: floor for floor, rooms in enumerate(ROOMS) for room in rooms}
 LAYERS = ["games", "evalterms", "tuner"]
-MOST_LINES = 300
 COMMAND_LINE = {Path("tuner/cli.py"), Path("tuner/__main__.py")}
 # what makes the samples with Stockfish, and what measures us against python-chess
 SCRIPTS = {Path("games/samples/make_games.py"), Path("games/chess/bench.py")}
@@ -85,12 +84,6 @@ def test_there_is_no_import_circle():
         inside = {name for name in names if name in modules}
         needs[module] = {name for name in inside if not any(other.startswith(f"{name}.") for other in inside)} - {module}
     TopologicalSorter(needs).prepare()  # raises CycleError, which names the circle
-
-
-@pytest.mark.parametrize("path", SOURCES, ids=str)
-def test_modules_are_short(path):
-    lines = len((REPOSITORY / path).read_text(encoding="utf-8").splitlines())
-    assert lines <= MOST_LINES, f"{lines} lines: more than one topic?"
 
 
 @pytest.mark.parametrize("path", [path for path in SOURCES if path.parts[0] == "tuner" and path not in COMMAND_LINE
