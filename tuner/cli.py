@@ -12,12 +12,12 @@ import sys
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from tuner import __version__
 from tuner.commands.completion import SHELLS, completion_of
 from tuner.commands.parser import Help, Parser, nearest
 from tuner.commands.standard_streams import make_usable, trouble
 from tuner.io.interrupt import prompt_interrupts
 from tuner.io.text import one_line
+from tuner.version import __version__
 
 # The matrices here are small: the threads of a linear algebra library would wait longer than they work.
 for name in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"):

@@ -11,7 +11,6 @@ import numpy as np
 
 from games.record import PositionBatch, ReadOptions, ReadReport
 from games.streams import InputError
-from tuner import __version__
 from tuner.datasets.dataset import Dataset
 from tuner.datasets.format import ARRAYS, OPTIONAL, is_dataset
 from tuner.datasets.reader import open_dataset
@@ -22,6 +21,7 @@ from tuner.engine.loading import Evaluator
 from tuner.ingest.counted import CountedBatch, batches, counted, expand, prepared, sha256
 from tuner.ingest.file_parts import counted_files
 from tuner.parallel import Executor
+from tuner.version import __version__
 
 
 class NothingLeft(InputError):

@@ -15,9 +15,9 @@ from types import UnionType
 from typing import IO, Any, get_args, get_origin, get_type_hints
 
 from games.streams import InputError
-from tuner import __version__
 from tuner.io.files import CONFIG, LOCK, read_whole, replace_file, replaced
 from tuner.io.files import HISTORY as HISTORY
+from tuner.version import __version__
 
 BEGINNINGS = re.compile(r"lock|(start|[ab])\.(yaml|npz)|\..*\.tmp")  # files that may exist before the settings are written
 KINDS = re.compile(rb"^(match|selfplay|games|options|network):", re.MULTILINE)  # sections of CONFIG

@@ -8,13 +8,13 @@ import jinja2
 from markupsafe import Markup
 
 from games.record import Wording
-from tuner import __version__
 from tuner.report.charts import Chart, own_names
 from tuner.report.formatting import FILTERS, outcomes_of
 from tuner.report.network_page import network_match, network_sections, network_tiles, network_verdicts
 from tuner.report.run import MATCH, LearningRun, NetworkRun, Run
 from tuner.report.sections import Section, sections_of, tiles_of
 from tuner.report.verdict import match_to_play, report_command, verdicts_of
+from tuner.version import __version__
 
 TEMPLATES = Path(__file__).parent / "templates"
 

@@ -82,7 +82,8 @@ def read_games(engine: Engine, sources: Sequence[str], folder: Path, options: Tu
     if options.method == "scores" and all(source != "-" and is_dataset(source) for source in sources):
         data, _ = dataset_of(engine, sources, folder, options.reading, None, note, progress)
         return _with_scores(data, sources, folder, options, start, engine.cpu(options.workers))
-    with source_of(engine.game, options, searched, executor or OnThreads(options.workers)) as scores:
+    lines: list[str] = []
+    with source_of(engine.game, options, searched, executor or OnThreads(options.workers), lines) as scores:
         kept = Kept(folder, engine.game, retarget, again, scores,
                     options.lambda_ == 1) if retarget or again or scores else None
         with kept or contextlib.nullcontext():
@@ -92,6 +93,7 @@ def read_games(engine: Engine, sources: Sequence[str], folder: Path, options: Tu
     read = Read(data, report_line(report) if report else "", kept.results if other_targets else None, kept and kept.positions)
     if scores and kept:
         read = _scored(read, kept, start, options, folder, engine.cpu(options.workers))
+        read.scored.lines[:0] = lines
     first = read.data.first[:-1][np.diff(read.data.first) > 0]
     require_learnable(data, read.line, set(np.unique(read.results[first]).tolist()) if other_targets else None)
     return read

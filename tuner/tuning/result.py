@@ -7,7 +7,6 @@ import shlex
 from pathlib import Path
 
 from games.record import Game, ReadReport, Wording
-from tuner import __version__
 from tuner.datasets.dataset import Dataset
 from tuner.datasets.summary import is_labelled
 from tuner.diagnostics.expected_points import error_in_points
@@ -19,6 +18,7 @@ from tuner.ingest.recorded import ScoreScale, better_targets
 from tuner.parameters.parameters import DEFAULT_GAME
 from tuner.rows.build import TERMS
 from tuner.tuning.options import TuneOptions
+from tuner.version import __version__
 
 # methods whose targets are not the results: a name of the targets, and where they come from
 OTHER_TARGETS = {"rootstrap": ("search", "by the values that searches found"), "scores": ("scores", "by the targets from scores")}

@@ -11,7 +11,6 @@ from pathlib import Path
 
 from games.record import ReadReport, points_of
 from games.streams import InputError
-from tuner import __version__
 from tuner.datasets.dataset import Dataset
 from tuner.datasets.format import is_dataset
 from tuner.datasets.summary import is_labelled
@@ -42,6 +41,7 @@ from tuner.tuning.own_games import learn_from_own_games
 from tuner.tuning.reading import Read, device_of, read_games, read_rows, report_reading, why_here
 from tuner.tuning.result import describe, method_line
 from tuner.tuning.start import Start, started
+from tuner.version import __version__
 
 NEXT = ("advice", "compare", "match")  # what a result says of what to do next: nothing about the learned file
 
