@@ -79,8 +79,6 @@ def resumed_run(folder: Path, executor: Executor, output: Path | None, games: in
     display.begin("starting")
     engine, parameters = load_engine(folder / START, settings.terms)
     if games is not None:
-        if games < settings.games and games % settings.batch:
-            games += settings.batch - games % settings.batch
         settings = replace(settings, games=games)
     if engine.composition.name != settings.evaluation:
         display.note("the program or the machine is not the one that the run began with: games may differ from here on")
@@ -145,7 +143,7 @@ def _run(learner: Learner, opening: Callable[[int], Opening], measurement: Measu
         date = time.strftime("%Y.%m.%d")
         interrupted = False
         with interrupts() as asked:
-            workers = Workers(learner, opening, playing)
+            workers = Workers(learner, opening, playing, games)
             for episodes in workers.batches(asked):
                 played = learner.kept[workers.version(learner.batches)]
                 new, keys = _without_duplicates(episodes, known)
