@@ -92,7 +92,10 @@ class Journal:
         places = [(line["at"], sum(line["bytes"])) for line in lines if "at" in line]
         end = max((place + size for place, size in places), default=0)
         size = self._games_path.stat().st_size if self._games_path.exists() else 0
-        largest = max((size for _, size in places), default=0)
+        largest = max((length for _, length in places), default=0)
+        if not faults and (lost := end - sum(length for _, length in places)):
+            note(f"{path}: lines are missing: {lost:,} bytes of {self._games_path.name} are games of no line; their pairs are "
+                 "played again")
         # a kill leaves the games of one pair at most, in a folder that has a history
         if size > end and (faults or not path.exists() or size - end > max(LEAST_PAIR, 2 * largest)):
             beside = keep_beside(self._games_path, end)
