@@ -149,7 +149,7 @@ def _weights(arguments: argparse.Namespace) -> dict:
 
     output, settings = Path(arguments.output) if arguments.output else None, None
     if arguments.resume is None:
-        settings, folder = _settings(arguments), Path(arguments.run) if arguments.run else selfplay.free_folder()
+        settings, folder = _settings(arguments), Path(arguments.run) if arguments.run else None
     workers = arguments.workers or available_cpus()
     with TerminalDisplay() as display, executor_of(arguments.cluster, min(workers, 512), display) as executor:
         if settings is None:
@@ -175,12 +175,11 @@ def _new_network(arguments: argparse.Namespace) -> dict:
     """Learn a network."""
     from tuner.commands.display import TerminalDisplay
     from tuner.selfplay import network_run
-    from tuner.selfplay.run import free_folder
 
     settings, start = network_settings(arguments, given_options(arguments, add_arguments))
     folder, output = (Path(name) if name else None for name in (arguments.run, arguments.output))
     with TerminalDisplay() as display:
-        result = network_run.new_run(settings, start, folder or free_folder(), output, command_text(arguments), display)
+        result = network_run.new_run(settings, start, folder, output, command_text(arguments), display)
     return finish(arguments, result.lines, result.plain, result.interrupted)
 
 
