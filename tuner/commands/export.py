@@ -207,13 +207,14 @@ def _from_sources(arguments: argparse.Namespace, path: str, r: Rounded) -> dict:
 
     from tuner.commands.display import show_result
     from tuner.export.into.plan import plan
-    from tuner.export.into.read import with_numbers
+    from tuner.export.into.read import has_other_numbers_alone, with_numbers
     from tuner.export.into.write import differences
     from tuner.io.files import LEARNED, require_writable
     from tuner.parameters.writer import write_parameters
 
     output = Path(arguments.output)
-    require_writable(output, LEARNED, (path, arguments.map, *arguments.sources, *arguments.terms))
+    require_writable(output, LEARNED, (path, arguments.map, *arguments.sources, *arguments.terms),
+                     ours=lambda place: has_other_numbers_alone(place, r.parameters))
     targets = plan(r, [Path(name) for name in arguments.sources], Path(arguments.map) if arguments.map else None, arguments.only)
     write_parameters(output, with_numbers(r.parameters, targets))
     changed = len(differences(targets, r))
