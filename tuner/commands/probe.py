@@ -19,6 +19,7 @@ EXAMPLE = """examples:
     --depth 1 --fixed 'Toga Lazy Eval=false' -o rows.npz
   tuner match "uci:./engine" "uci:./engine" --with rows.yaml
 """
+READ_FOR_EACH = 200  # positions read for each that --sample wants
 MOST_SHOWN = 40  # options in the table; of more, only those that are not linear or have no effect
 
 
@@ -33,7 +34,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                         help="set another option of the engine; may be repeated")
     parser.add_argument("--with", dest="start", metavar="FILE",
                         help="probe at the values of this file, not the engine's own: a parameter file, or lines NAME=VALUE")
-    parser.add_argument("--sample", type=at_least_one, metavar="N", help="probe N of the positions, chosen at random")
+    parser.add_argument("--sample", type=at_least_one, metavar="N", help="probe N of the positions, chosen at random; of large files from the first games, which have "
+                             f"{READ_FOR_EACH} times as many")
     group = parser.add_argument_group("evaluations")
     only = group.add_mutually_exclusive_group()
     only.add_argument("--depth", type=at_least_one, metavar="N",
@@ -103,6 +105,9 @@ def run(arguments: argparse.Namespace) -> dict:
                 for batch in some:
                     found.append(batch)
                     display.reading(report)
+                    if arguments.sample and report.positions >= READ_FOR_EACH * arguments.sample:
+                        display.note(f"{report_line(report)}; positions are drawn from these games, the others are not read")
+                        return found
             display.note(report_line(report))
             return found
 
