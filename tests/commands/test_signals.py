@@ -39,8 +39,8 @@ def wait_for(path: Path, process: subprocess.Popen, lines: int = 1) -> list[int]
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP], ids=lambda number: number.name)
 def test_engines_and_their_children_end_with_a_match(tmp_path, number):
     children = tmp_path / "children"
-    ran = started(tmp_path, "match", f"{ENGINE} uci parent", f"{ENGINE} uci deaf", "--run", "run", "--movetime", 3600, "--concurrency", 1,
-                  FAKE_CHILDREN=str(children))
+    ran = started(tmp_path, "match", f"{ENGINE} uci parent", f"{ENGINE} uci deaf", "--run", "run", "--movetime", 3600,
+                  "--concurrency", 1, FAKE_CHILDREN=str(children))
     numbers = wait_for(children, ran)
     ran.send_signal(number)
     out, err = ran.communicate(timeout=60)

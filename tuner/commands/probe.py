@@ -34,7 +34,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                         help="set another option of the engine; may be repeated")
     parser.add_argument("--with", dest="start", metavar="FILE",
                         help="probe at the values of this file, not the engine's own: a parameter file, or lines NAME=VALUE")
-    parser.add_argument("--sample", type=at_least_one, metavar="N", help="probe N of the positions, chosen at random; of large files from the first games, which have "
+    parser.add_argument("--sample", type=at_least_one, metavar="N",
+                        help="probe N of the positions, chosen at random; of large files from the first games, which have "
                              f"{READ_FOR_EACH} times as many")
     group = parser.add_argument_group("evaluations")
     only = group.add_mutually_exclusive_group()
