@@ -49,6 +49,15 @@ CASES = {
     "dataset cut.pgn.gz -o out.ds": "cut.pgn.gz: truncated gz archive: it ends at byte 30000",
     "dataset bad.pgn.zst -o out.ds": "bad.pgn.zst: corrupt zst archive",
     "dataset empty.pgn -o out.ds": "empty.pgn: no games found",
+    # exchanged arguments
+    "tune good.pgn classic -o out.yaml": "good.pgn is no parameter file, but classic is one: exchange the two",
+    "tune hollow shogi/hand -o out.yaml": "hollow is no parameter file, but shogi/hand is one: exchange the two",
+    "headroom good.pgn nan.yaml": "good.pgn is no parameter file, but nan.yaml is one: exchange the two",
+    "network good.pgn classic -o net.yaml": "good.pgn is no parameter file, but classic is one: exchange the two",
+    "rank good.pgn --on classic": "good.pgn is no parameter file, but classic is one: exchange the two",
+    "tune classic nan.yaml -o out.yaml": "nan.yaml: a parameter file, expected games; `samples` names the bundled ones",
+    "dataset classic -o out.ds": "classic: a parameter file, expected games; `samples` names the bundled ones",
+    "tune tictactoe/zero samples -o out.yaml": "samples: no such file",
     # the parameters
     "tune nothing good.pgn -o out.yaml": "nothing: no such file; bundled parameter files: classic, material, modern, pesto, zero",
     "tune tictactoe/nothing good.pgn -o out.yaml": "tictactoe/nothing: no such file; bundled parameter files: "
