@@ -159,7 +159,7 @@ CASES = {
     "diff classic": "the following arguments are required: LEARNED; see tuner diff --help",
     "diff classic pesto nothing": "nothing: no such file; bundled parameter files: classic",
     "diff classic pesto --significant": "pesto: no standard_errors, so no change can be tested; expected",
-    "diff classic pesto --significant --all": "--all and --significant: one shows all numbers",
+    "diff classic pesto --significant --all": "--all and --significant: one shows every change",
     "diff classic" + " pesto" * 26: "27 files named, expected at most 26",
     "export nonexistent.yaml --format c": "nonexistent.yaml: no such file",
     "export nothing --format c": "nothing: no such file; bundled parameter files: classic, material, modern, pesto, zero",

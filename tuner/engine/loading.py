@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -72,8 +73,14 @@ def parameter_path(name: str | Path, game: str = DEFAULT_GAME) -> Path:
     if os.path.lexists(path):
         return path
     folder = path.parent if len(path.parts) == 2 and (BUNDLED / path.parent).is_dir() else Path(game)
-    prefix = "" if folder == Path(DEFAULT_GAME) else f"{folder}/"  # as they are typed
-    names = ", ".join(sorted(prefix + file.stem for file in (BUNDLED / folder).glob("*.yaml")))
+    typed = {file: ("" if file.parent.name == DEFAULT_GAME else f"{file.parent.name}/") + file.stem
+             for file in sorted(BUNDLED.glob("*/*.yaml"))}
+    own = {file.stem: text for file, text in typed.items() if file.parent == BUNDLED / folder}
+    near = [own[stem] for stem in difflib.get_close_matches(path.name, own, 1)] or [
+        text for file, text in typed.items() if file.stem == path.name]
+    if near:
+        raise InputError(f"{name}: no such file; the nearest bundled name is {' or '.join(near)}")
+    names = ", ".join(own.values())
     raise InputError(f"{name}: no such file; bundled parameter files: {names}")
 
 
