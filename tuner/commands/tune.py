@@ -22,6 +22,7 @@ from tuner.commands.options import (
     share,
     unit,
 )
+from tuner.commands.parser import nearest
 from tuner.parallel import available_cpus
 
 USAGE = "PARAMS GAMES [GAMES ...] -o OUT [options]"
@@ -115,7 +116,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _prior(text: str) -> float | str | None:
-    return None if text == "none" else text if text in ("auto", "cv", "play") else between(1e-3, 1e6, "50")(text)
+    words = ("none", "auto", "cv", "play")
+    if text.isalpha() and text not in words and (near := nearest(text, words)):
+        raise argparse.ArgumentTypeError(f"invalid choice: {text!r}{near}")
+    return None if text == "none" else text if text in words else between(1e-3, 1e6, "50")(text)
 
 
 def run(arguments: argparse.Namespace) -> dict:
