@@ -16,7 +16,7 @@ SCRIPTS = {
     "tune_games": (("values", "material.queen", "the report:"), ("learned.yaml", "run/report.html")),
     "own_term": (("rooks.connected", "rooks "), ("learned.yaml",)),
     "labelled_positions": (("held-out games", "material.queen"), ("positions.epd", "learned.yaml")),
-    "match": (("Results of classic vs material", "Elo of classic"), ("games.pgn", "match/report.html")),
+    "match": (("Results of classic vs material", "points of classic"), ("games.pgn", "match/report.html")),
 }
 NOTEBOOK = EXAMPLES / "piece_values.ipynb"
 PATIENCE = 600  # seconds, on a busy machine

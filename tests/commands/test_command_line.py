@@ -50,8 +50,8 @@ def test_help_fits_a_terminal_of_80_columns_and_examples_parse(monkeypatch, comm
     ("tune classic games.pgn --fixd x -o o.yaml", "tuner tune: no option --fixd; did you mean --fixed? See tuner tune --help"),
     ("tune --fixd=x", "tuner tune: no option --fixd; did you mean --fixed? See tuner tune --help"),
     ("export classic --fromat c", "tuner export: no option --fromat; did you mean --format? See tuner export --help"),
-    ("tune a b --method rootstarp", "tuner tune: argument --method: invalid choice: 'rootstarp'; did you mean rootstrap? See tuner "
-                                    "tune --help"),
+    ("tune a b --method rootstarp",
+     "tuner tune: argument --method: invalid choice: 'rootstarp'; did you mean rootstrap? See tuner tune --help"),
     ("tune a b --prior plya", "tuner tune: argument --prior: invalid choice: 'plya'; did you mean play? See tuner tune --help"),
     ("export classic --format D", "tuner export: argument --format: invalid choice: 'D' (choose from c, rust, json, uci, spsa); "
                                   "see tuner export --help"),
