@@ -75,20 +75,19 @@ def seen_from(match: Match, side: int | None) -> tuple[tuple[str, str], Interval
 
 
 def difference_text(difference: Difference, interval: Interval) -> str:
-    """Return a difference and its interval as text, as the command prints it: half the interval after
-    the value. The ends themselves if one is missing, that is infinite, or if the halves would say something else of 0;
-    two missing ends are unknown."""
+    """Return a difference and its interval as text: half the interval after the value, as the command
+    prints it, and the ends where the halves would say something else of 0. An end that is missing is
+    infinite, two missing ends are unknown."""
     value, low, high = interval
     if value is None:
         return ""
-    if low is not None and high is not None:
-        half = (high - low) / 2
-        if (abs(value) > half) == (low > 0 or high < 0):
-            shown = signed(value, difference.digits) or "0"
-            return together(f"{shown} ± {number(half, difference.digits)}") + f" {difference.unit}"
     least, middle, most = ("" if end is None else signed(end, difference.digits) or "0" for end in (low, value, high))
-    text = f"{middle} {difference.unit}"
-    return f"{text} " + together(f"[{least or '−∞'}, {most or '∞'}]") if least or most else text
+    text, ends = f"{middle} {difference.unit}", together(f"[{least or '−∞'}, {most or '∞'}]")
+    if low is None or high is None:
+        return f"{text} {ends}" if least or most else text
+    half = (high - low) / 2
+    text = together(f"{middle} ± {number(half, difference.digits)}") + f" {difference.unit}"
+    return text if (abs(value) > half) == (low > 0 or high < 0) else f"{text} {ends}"
 
 
 def verdict(match: Match, side: int | None) -> Verdict:

@@ -228,4 +228,4 @@ def test_a_match_has_one_interval_on_the_page_and_in_the_command(tmp_path):
     detail = verdict(match, None).detail.replace("\u00a0", " ")
     assert detail.startswith(f"+{float(block[1]):.0f} ± {float(block[2]):.0f} Elo; 20 games")
     edge = replace(match.difference, value=30.0, low=1.0, high=63.0)
-    assert difference_text(edge, edge.interval).replace("\u00a0", " ") == "+30 Elo [+1, +63]"
+    assert difference_text(edge, edge.interval).replace("\u00a0", " ") == "+30 ± 31 Elo [+1, +63]"
