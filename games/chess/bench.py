@@ -18,7 +18,6 @@ from games.chess.fen import START, position
 from games.chess.perft import perft
 from games.streams import pieces
 
-SAMPLES = "stockfish400.pgn.zst"
 LIGHT = "pesto"  # an evaluation of material and piece-square tables only, measured too
 REFERENCE = "python-chess"
 # games a CPU second; million nodes a CPU second, also with the light evaluation; games a CPU second; then of a dataset: million

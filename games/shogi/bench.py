@@ -20,7 +20,6 @@ from games.shogi.reading import parse
 from games.shogi.sfen import position, text
 from games.streams import InputError
 
-SAMPLES = "fairy400.csa.zst"
 LIGHT = "shogi/hand"  # an evaluation of tables only
 REFERENCE = "cshogi"
 TARGETS = {"perft": 60.0, "exact": 1.5, "light": 2.5}  # million nodes a CPU second; `light`: exact, with the light evaluation

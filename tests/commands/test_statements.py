@@ -13,6 +13,7 @@ from tests.commands.support import done, tictactoe_file, tuner
 from tuner.datasets.reader import open_dataset
 from tuner.datasets.split import split_games
 from tuner.engine.loading import load_engine, load_parameters
+from tuner.tuning import methods
 
 MATERIAL = ("--only", "material.*", "--prior", 50)
 
@@ -152,8 +153,14 @@ def test_the_last_line_is_the_match_with_the_terms_that_the_files_need(small_dat
     assert "tuner match" not in nothing.out and nothing.out.splitlines()[-1].startswith("see what changed: tuner diff")
 
 
-def test_the_reason_for_using_no_gpu_is_reported_unless_the_cpu_was_chosen(small_dataset, tmp_path):
+def test_the_reason_for_using_no_gpu_is_reported_where_there_is_one_unless_the_cpu_was_chosen(
+        small_dataset, tmp_path, monkeypatch):
     common = ("tune", "classic", small_dataset.path, "-o", tmp_path / "o.yaml", *MATERIAL)
+    monkeypatch.setattr(methods, "why_no_gpu", lambda: "CuPy is not installed")
+    monkeypatch.setattr(methods, "gpu_is_there", lambda: False)
+    (line,) = [line for line in done(*common).err.splitlines() if line.startswith("passes run on")]
+    assert "GPU" not in line
+    monkeypatch.setattr(methods, "gpu_is_there", lambda: True)
     (line,) = [line for line in done(*common).err.splitlines() if line.startswith("passes run on")]
     assert "; no GPU: " in line and len(line.partition("; no GPU: ")[2]) > 10
     (line,) = [line for line in done(*common, "--device", "cpu").err.splitlines() if line.startswith("passes run on")]

@@ -71,7 +71,7 @@ def run(arguments: argparse.Namespace) -> dict:
     from games.record import PositionBatch, ReadReport
     from games.streams import InputError
     from tuner.commands.display import TerminalDisplay
-    from tuner.engine.loading import make_engine, quiescence_of
+    from tuner.engine.loading import games_path, make_engine, quiescence_of
     from tuner.ingest.build import batches, prepared
     from tuner.ingest.external import game_evaluated_by
     from tuner.io.files import LEARNED, QUIESCENCE, ROWS, require_writable
@@ -88,6 +88,7 @@ def run(arguments: argparse.Namespace) -> dict:
     parameters = rows.with_suffix(".yaml")
     require_writable(parameters, LEARNED, reads)
     engine = make_engine(game_evaluated_by(arguments.engine))
+    games = [games_path(source, engine.game.name) for source in arguments.sources]
     limits = None
     if arguments.depth or arguments.nodes:
         limits = SearchLimits(arguments.depth, arguments.nodes)
@@ -102,7 +103,7 @@ def run(arguments: argparse.Namespace) -> dict:
         def read() -> list[PositionBatch]:
             display.begin("reading")
             report, found = ReadReport(), []
-            for _, some in batches(engine.game, arguments.sources, reading, report, display.note):
+            for _, some in batches(engine.game, games, reading, report, display.note):
                 for batch in some:
                     found.append(batch)
                     display.reading(report)

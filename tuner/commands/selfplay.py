@@ -198,11 +198,14 @@ def _resumed_network(arguments: argparse.Namespace) -> dict:
 def _settings(arguments: argparse.Namespace):
     from games.streams import InputError
     from tuner.engine.coefficients import STEPS
+    from tuner.engine.loading import games_path, parameter_path
+    from tuner.parameters.heading import game_of
     from tuner.selfplay.backups import BACKUPS
     from tuner.selfplay.settings import Settings
     from tuner.selfplay.setup import usual_for
 
     usual = usual_for(arguments.params)
+    openings = arguments.openings and games_path(arguments.openings, game_of(parameter_path(arguments.params)))
     depth, method = None if arguments.nodes else arguments.depth or usual.depth, arguments.method or usual.method
     if method == "treestrap" and depth is None:
         raise InputError("--method treestrap: needs searches of fixed depth; use --depth instead of --nodes")
@@ -227,8 +230,8 @@ def _settings(arguments: argparse.Namespace):
     measure_games, measure_every = measuring(arguments, arguments.games or 1000)
     return Settings(
         start=arguments.params, games=arguments.games or 1000, depth=depth, nodes=arguments.nodes, random_plies=random_plies,
-        openings=os.path.abspath(arguments.openings) if arguments.openings and os.path.exists(arguments.openings)
-        else arguments.openings, from_ply=arguments.from_ply, balanced=arguments.balanced, explore=arguments.explore,
+        openings=os.path.abspath(openings) if openings and os.path.exists(openings) else openings,
+        from_ply=arguments.from_ply, balanced=arguments.balanced, explore=arguments.explore,
         plies=arguments.plies or usual.plies, opponents=opponents, method=method,
         trace=None if method == "treestrap" else 0.7 if arguments.lambda_ is None else arguments.lambda_, gradient=gradient,
         step=STEPS.get(gradient) if arguments.step is None else arguments.step, gated=not arguments.noisy,

@@ -16,7 +16,7 @@ from tuner.report.played_calibration import played_data
 from tuner.report.run import SELFPLAY, TUNE, LearningRun, Run
 from tuner.report.significance import CHANCE, HELD, NOISE, Significance, significance_of, significance_of_selfplay
 from tuner.report.strength import strength
-from tuner.report.verdict import lost, reasons
+from tuner.report.verdict import lost, reasons, round_text
 from tuner.selfplay.watch import headline
 
 # names of the loss that a method minimises, on held-out games
@@ -53,7 +53,7 @@ def sections_of(run: Run) -> list[Section]:
     else:
         sure = significance_of_selfplay(run.comparison, run.settings, run.history) if run.kind == SELFPLAY else \
             significance_of(run.comparison)
-        found = [_advice(run), _values(run, sure), _elo(run), *matches,
+        found = [_own_rounds(run), _advice(run), _values(run, sure), _elo(run), *matches,
                  _selfplay(run, sure) if run.kind == SELFPLAY else _curves(run), _tables(run, sure), _lists(run, sure),
                  _numbers(run, sure), _calibration(run), _agreement(run), _identifiability(run), _draws(run), _misjudged(run),
                  headroom_section(run.findings.get("headroom"), run.game), _data(run)]
@@ -73,6 +73,7 @@ def _losses(run: LearningRun) -> list[Tile]:
     tiles = []
     if isinstance(results, dict) and known(results.get("after")):
         games = f", {whole(results['games'])} {run.games_word}" if known(results.get("games")) else ""
+        games += f" of round {whole(result['own_rounds'])}" if len(result.get("own_matches") or []) > 1 else ""
         tiles.append(Tile(f"Held-out loss on {'labels' if run.labelled else 'results'}", number(results["after"], 4),
                           _change_text(results.get("before"), results) + games))
     if known(result.get("held_out_after")) and not (tiles and method == "logistic"):
@@ -133,6 +134,14 @@ def _counts_of(match: Match) -> list[Tile]:
 def match_section(match: Match, i: int) -> Section:
     title = f"{match.names[0]} against {match.names[1]}"
     return Section(f"match-{i + 1}", f"Match: {title}", "match", {"match": match, "charts": run_charts.match_charts(match)})
+
+
+def _own_rounds(run: LearningRun) -> Section | None:
+    result = run.findings.get("result") or {}
+    rows = [match | {"text": round_text(match), "held_out": match.get("held_out") or {}}
+            for match in result.get("own_matches") or []]
+    return Section("rounds", "Rounds of own games", "rounds", {
+        "rows": rows, "kept": result.get("own_rounds"), "games": result.get("own_games")}) if rows else None
 
 
 def _values(run: LearningRun, sure: Significance) -> Section | None:
@@ -288,8 +297,7 @@ def repeat_section(run: Run) -> Section:
     facts = [("version", run.version), ("seed", result.get("seed", run.settings.get("seed"))),
              ("folder", str(run.folder))]
     if isinstance(run, LearningRun) and run.kind == TUNE:
-        facts += [("start", result.get("start") or run.started or None), ("scale", short(run.learned.scale)),
-                  ("variance of gradients by games, over that of independent results", short(result.get("design_effect")))]
+        facts += [("start", result.get("start") or run.started or None), ("scale", short(run.learned.scale))]
     options = yaml.safe_dump(run.settings, sort_keys=False, allow_unicode=True).rstrip()
     return Section("repeat", "Reproduce this run", "repeat", {
         "command": run.command, "facts": [(name, value) for name, value in facts if value not in (None, MISSING, "")],

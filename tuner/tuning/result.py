@@ -133,13 +133,14 @@ def result_lines(result: dict) -> list[str]:
         lines.append(f"see the report: tuner report {shlex.quote(result['run'])}")
     lines.append(f"see what changed: {result['compare']}")
     if result.get("match"):
-        lines.append(f"see whether it is better: {result['match']}")
+        what = "how far it is from the start" if result.get("own_matches") else "whether it is better"
+        lines.append(f"see {what}: {result['match']}")
     return lines
 
 
 def found_lines(result: dict) -> list[str]:
-    """Return losses, values and advice as lines of text."""
-    lines = []
+    """Return the rounds of own games, losses, values and advice as lines of text."""
+    lines = rounds_lines(result)
     own, results = result["held_out_change"], result["held_out_results"]
     other, how = OTHER_TARGETS.get(result["method"], ("", ""))
     loss = result["loss"] + (" with slopes by phase" if "slopes" in result else "")
@@ -169,6 +170,21 @@ def found_lines(result: dict) -> list[str]:
         lines.append(f"bootstrap of {check['replicates']} fits: its errors are {check['median']:.2f} times those reported "
                      f"(middle half {check['low']:.2f} to {check['high']:.2f})")
     return lines + result["advice"]
+
+
+def rounds_lines(result: dict) -> list[str]:
+    """Return a line for each round of own games: its match, and whether it was undone."""
+    lines = []
+    for number, match in enumerate(result.get("own_matches") or [], 1):
+        rival = result["start"] if number == 1 else f"round {number - 1}"
+        elo = "" if match["elo"] is None or match["error"] is None else (
+            f", {match['elo']:+.0f} +/- {match['error']:.0f} Elo")
+        undone = "; undone" if number > result["own_rounds"] else ""
+        lines.append(f"round {number}   {100 * match['score']:.1f} % of {match['games']:,} games against "
+                     f"{rival}{elo}{undone}")
+    if len(lines) > 1:
+        lines.append(f"losses and values are those of round {result['own_rounds']}, which is written")
+    return lines
 
 
 def _changed(change: dict) -> str:

@@ -72,7 +72,7 @@ def tune(start: str, sources: Sequence[str], output: Path, options: TuneOptions,
                          read.scored and read.scored.scale)
         if rounds:
             plain["own_games"], plain["own_rounds"] = options.own_games, rounds.rounds
-            plain["own_matches"] = [match._asdict() for match in rounds.matches]
+            plain["own_matches"] = rounds.matches
         if options.bootstrap:
             display.begin("bootstrapping", options.bootstrap)
             plain["bootstrap"] = checked_errors(result, options.bootstrap, options.seed, display.counting)

@@ -11,10 +11,10 @@ from games.chess import bench as chess_bench
 from games.shogi import bench as shogi_bench
 from games.streams import InputError
 from tests.commands.support import done, tuner
+from tests.conftest import SAMPLES
 from tests.games.support import REPOSITORY
 from tuner.bench import bench_of, learning, networks, row, samples_of
 from tuner.commands import bench as bench_command
-from tuner.engine.loading import SAMPLES
 
 
 def test_each_game_has_its_own():

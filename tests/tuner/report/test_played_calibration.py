@@ -48,7 +48,7 @@ def test_a_run_with_dice_is_calibrated_in_points_beside_its_strength(tmp_path):
     done("report", tmp_path / "run", "--calibrate", 60, "--match", tmp_path / "match")
     page = text_of(tmp_path / "run" / "report.html")
     assert "Strength is not measured" not in page
-    assert re.search(r"pubeval [−+]\d\.\d{3} points a game \[", page.replace("\xa0", " "))
+    assert re.search(r"pubeval [−+]\d\.\d{3} ± \d\.\d{3} points a game", page.replace("\xa0", " "))
     without = json.loads(done("report", tmp_path / "run", "--calibrate", 0, "--json").out)
     assert without["calibration"] is None and "calibration" not in without["sections"]
     few = done("report", tmp_path / "run", "--calibrate", 3)
