@@ -38,12 +38,13 @@ def games_text(found: dict) -> str:
 
 
 def sentences(found: dict, unit: str) -> list[str]:
-    """Say how far values are from results, and in which direction."""
+    """Say whether values predict results better than those of the start, how far they are off, and in which direction."""
     digits = 3
+    whole_file = [whole_file_text(found["squares"])] if "squares" in found else []
     interval = f"[{number(found['low'], digits)}, {number(found['high'], digits)}]"
     chance = number(found["by_chance"], digits)
-    lines = [f"Bins of the values are off by {number(found['error'], digits)} {unit} on average {interval}. Values without any "
-             f"error would be off by about {chance} in so many games, by chance."]
+    lines = [*whole_file, f"Bins of the values are off by {number(found['error'], digits)} {unit} on average "
+             f"{interval}. Values without any error would be off by about {chance} in so many games, by chance."]
     favoured = (f"the side that a value favours should have won {number(found['favoured'], digits)} points on average and won "
                 f"{number(found['won'], digits)}")
     low, high = found["excess_low"], found["excess_high"]
@@ -56,6 +57,21 @@ def sentences(found: dict, unit: str) -> list[str]:
     else:
         lines.append(f"These games do not show whether values are too far from 0 or too close to it: {favoured} ({difference}).")
     return lines
+
+
+def whole_file_text(squares: dict) -> str:
+    """Say whether the file as a whole predicts results better than the one that the run started from."""
+    before, after, change, low, high = (squares[name] for name in ("before", "after", "change", "low", "high"))
+    if known(high) and high < 0:
+        said = "As a whole the learned weights predict the results of these games better than those of the start"
+    elif known(low) and low > 0:
+        said = "As a whole the learned weights predict the results of these games worse than those of the start"
+    else:
+        said = ("These games do not show whether the learned weights as a whole predict results better than those of "
+                "the start")
+    least, most = (signed(end, 3) or "0" for end in (low, high))
+    return (f"{said}: mean square error {number(before, 3)} before, {number(after, 3)} after, change "
+            f"{signed(change, 3) or '0'} [{least}, {most}], in points squared.")
 
 
 def strength(run: LearningRun | NetworkRun) -> list[tuple[str, str]]:

@@ -55,6 +55,31 @@ def test_a_run_with_dice_is_calibrated_in_points_beside_its_strength(tmp_path):
     assert "3 of 3 games came to a result, too few to compare values with" in few.err
 
 
+def test_a_run_is_judged_as_a_whole(tmp_path):
+    """1,000 games of self-play from zero win more than two points a game against the start; no single weight shows it."""
+    run = tmp_path / "run"
+    done("selfplay", "backgammon/zero", "--lambda", 0.7, "--games", 1000, "--learning-rate", 3, "--run", run, "--workers", 1,
+         "--measure", "pubeval", "--measure-games", 100)
+    plain = json.loads(done("report", run, "--calibrate", 200, "--json").out)["calibration"]["squares"]
+    assert plain["high"] < -0.3 and plain["after"] < plain["before"]
+    page = text_of(run / "report.html")
+    assert "As a whole the learned weights predict the results of these games better than those of the start: " in page
+    assert "by chance alone" not in page and "not tested yet" not in page and " weak" not in page
+    assert "against pubeval, after 1,000 games" in page and "Points a game against pubeval, measured during" in page
+    found = json.loads(done("match", run / "params.yaml", "backgammon/zero", "--games", 100, "--json").out)
+    assert found["points_a_game"]["low"] > 1
+
+
+@pytest.mark.parametrize(("low", "high", "said"), [
+    (-0.4, -0.2, "As a whole the learned weights predict the results of these games better than those of the start: mean "
+     "square error 1.600 before, 1.300 after, change −0.300 [−0.400, −0.200], in points squared."),
+    (0.2, 0.4, "As a whole the learned weights predict the results of these games worse than"),
+    (-0.4, 0.1, "These games do not show whether the learned weights as a whole predict results better than those of the start")])
+def test_what_is_said_of_the_whole_file_is_what_the_interval_shows(low, high, said):
+    squares = {"before": 1.6, "after": 1.3, "change": -0.3, "low": low, "high": high}
+    assert sentences(FOUND | {"squares": squares}, "points")[0].startswith(said)
+
+
 def test_a_run_without_dice_is_calibrated_if_asked(tmp_path):
     done("selfplay", "--games", 2, "--batch", 2, "--depth", 1, "--plies", 400, "--run", tmp_path / "run")
     found = json.loads(done("report", tmp_path / "run", "--calibrate", 12, "--json").out)["calibration"]
