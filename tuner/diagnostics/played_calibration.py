@@ -39,8 +39,9 @@ FEWEST = 10  # games with a result
 
 @dataclass(frozen=True)
 class PlayedValues:
-    """Values v (n,) of positions for the first player and the results (n,) of their games, both in [-1, 1]; the game (n,) of each
-    as an index; and the number of games, with those that were broken off. `before` (n,) are the values of the
+    """Values v (n,) of positions for the first player and the results (n,) of their games, both in [-1, 1] (where
+    wins were learned, 1 is a win by whatever points, else by the most); the game (n,) of each as an index;
+    and the number of games, with those that were broken off. `before` (n,) are the values of the
     same positions by the evaluation that the run started from, None if it has none."""
 
     value: np.ndarray
@@ -98,7 +99,13 @@ def played_values(learned: Learned, number: int, display: Display) -> PlayedValu
         found.append(episode)
         display.counting(len(found))
     values = values_of(found, learned.scale, learned.start)
-    return replace(values, result=np.sign(values.result) / learned.game.points) if learned.wins else values
+    return of_wins(values, learned.game.points) if learned.wins else values
+
+
+def of_wins(values: PlayedValues, points: int) -> PlayedValues:
+    """Return the same with 1 for a win by whatever points, in place of the most `points`."""
+    before = None if values.before is None else np.clip(points * values.before, -1, 1)
+    return replace(values, value=np.clip(points * values.value, -1, 1), before=before, result=np.sign(values.result))
 
 
 def values_of(episodes: list[Episode], scale: float,

@@ -135,13 +135,14 @@ def test_games_come_after_those_of_the_run_and_leave_out_what_the_rules_decide(r
 
 
 def test_what_learned_from_wins_is_held_against_wins(run, tmp_path):
-    """The games are the same for the same weights: every result is a win of one point."""
+    """The games are the same for the same weights: values and results are those of wins by whatever points."""
     shutil.copytree(run, tmp_path / "wins")
     config = tmp_path / "wins" / "config.yaml"
     config.write_text(config.read_text().replace("wins: false", "wins: true"))
     points, wins = (played_values(learned_of(folder), 12, Display()) for folder in (run, tmp_path / "wins"))
-    np.testing.assert_array_equal(wins.value, points.value)
-    np.testing.assert_allclose(wins.result, np.sign(points.result) / 3)
+    np.testing.assert_allclose(wins.value, np.clip(3 * points.value, -1, 1))
+    np.testing.assert_allclose(wins.before, np.clip(3 * points.before, -1, 1))
+    np.testing.assert_allclose(wins.result, np.sign(points.result))
 
 
 @pytest.mark.parametrize("wins", [(), ("--wins",)], ids=["points", "wins"])
@@ -151,7 +152,8 @@ def test_values_of_a_network_are_those_of_its_evaluation(tmp_path, wins):
     found, game = played_values(learned, 10, Display()), evaluation.game
     episodes = [play_episode(game, learned.searcher, learned.plan, 60 + k, learned.seed, game.start()) for k in range(10)]
     positions = np.concatenate([episode.line[1:-1] for episode in episodes])
-    np.testing.assert_allclose(found.value, np.tanh(evaluation.scale * evaluation.values(positions)), atol=1e-4)
+    value = np.tanh(evaluation.scale * evaluation.values(positions))
+    np.testing.assert_allclose(found.value, 3 * value if wins else value, atol=2e-4)
     results = np.repeat([episode.outcome for episode in episodes], [len(episode.line) - 2 for episode in episodes])
-    np.testing.assert_allclose(found.result, np.sign(results) / 3 if wins else results)
-    assert found.games == 10 and (abs(found.value).max() <= 1 / 3 or not wins)
+    np.testing.assert_allclose(found.result, np.sign(results) if wins else results)
+    assert found.games == 10 and found.before is None

@@ -21,10 +21,17 @@ FOUND = {"games": 500, "broken_off": 0, "positions": 20_000, "error": 0.214, "lo
     (-0.3, -0.1, "The values are too close to 0: "), (-0.1, 0.1, "These games do not show whether values are too far from 0"),
     (float("nan"), float("nan"), "These games do not show")])
 def test_the_direction_is_that_of_the_interval(low, high, said):
-    first, second = sentences(FOUND | {"excess_low": low, "excess_high": high}, "points")
+    first, second = sentences(FOUND | {"excess_low": low, "excess_high": high}, 3)
     assert first == ("Bins of the values are off by 0.214 points on average [0.180, 0.250]. Values without any error would be "
                      "off by about 0.030 in so many games, by chance.")
     assert second.startswith(said)
+
+
+def test_a_run_that_learned_wins_speaks_of_the_probability_to_win():
+    lines = sentences(FOUND | {"squares": {"before": 0.25, "after": 0.2, "change": -0.05, "low": -0.06, "high": -0.04}}, 3, True)
+    assert lines[0].endswith("[−0.060, −0.040], in probabilities squared.")
+    assert lines[1].startswith("Bins of the values are off by 0.214 in the probability of winning on average [")
+    assert lines[2].startswith("The values are too far from ½: the side that a value favours should have won 0.810 of its games")
 
 
 def test_games_that_were_broken_off_are_counted():
@@ -77,7 +84,7 @@ def test_a_run_is_judged_as_a_whole(tmp_path):
     (-0.4, 0.1, "These games do not show whether the learned weights as a whole predict results better than those of the start")])
 def test_what_is_said_of_the_whole_file_is_what_the_interval_shows(low, high, said):
     squares = {"before": 1.6, "after": 1.3, "change": -0.3, "low": low, "high": high}
-    assert sentences(FOUND | {"squares": squares}, "points")[0].startswith(said)
+    assert sentences(FOUND | {"squares": squares}, 3)[0].startswith(said)
 
 
 def test_a_run_without_dice_is_calibrated_if_asked(tmp_path):
@@ -85,6 +92,14 @@ def test_a_run_without_dice_is_calibrated_if_asked(tmp_path):
     found = json.loads(done("report", tmp_path / "run", "--calibrate", 12, "--json").out)["calibration"]
     assert found["games"] + found["broken_off"] == 12
     assert "points (a win is 1, a draw ½) on average" in text_of(tmp_path / "run" / "report.html")
+
+
+def test_the_page_of_a_network_that_learned_wins_has_no_points_of_values(tmp_path):
+    done("selfplay", "backgammon", "--hidden", 2, "--games", 1000, "--wins", "--run", tmp_path / "run")
+    found = json.loads(done("report", tmp_path / "run", "--calibrate", 100, "--json").out)["calibration"]
+    assert max(line["actual"] for line in found["bins"]) > 2 / 3  # the most, if a backgammon were 1
+    page = text_of(tmp_path / "run" / "report.html")
+    assert "Predicted probabilities of winning against wins" in page and "the win of 3" not in page
 
 
 def test_other_runs_have_no_games_to_play(tmp_path):
