@@ -81,6 +81,18 @@ def test_every_command_shown_is_understood(page):
             parser.parse_args(words)
 
 
+@pytest.mark.parametrize("name", ["backgammon", "backgammon-data", "networks"])
+def test_a_learned_file_is_made_before_it_is_used(name):
+    made = set()
+    for block in blocks(REPOSITORY / "docs" / f"{name}.md"):
+        for line in re.findall(r"^tuner (.*)", block, re.MULTILINE):
+            words = shlex.split(line, comments=True)
+            output = words.index("-o") + 1 if "-o" in words else None
+            read = [word for k, word in enumerate(words) if word.endswith((".yaml", ".csv")) and k != output]
+            assert set(read) <= made | {"labels.csv"}, line
+            made.add(words[output] if output else None)
+
+
 @EVERY
 def test_every_option_named_is_one_of_a_command(page):
     named = set(re.findall(r"`(--[a-z][a-z-]+)", page.read_text(encoding="utf-8"))) - {"--resolution"}

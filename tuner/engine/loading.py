@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from evalterms.compose import compose, load_terms
 from evalterms.term import Term
-from games.record import find
+from games.record import available, find
 from games.streams import InputError
 from tuner.engine.engine import Engine
 from tuner.io.files import BUNDLED
@@ -71,7 +71,11 @@ def parameter_path(name: str | Path, game: str = DEFAULT_GAME) -> Path:
         return bundled
     if os.path.lexists(path):
         return path
-    folder = path.parent if len(path.parts) == 2 and (BUNDLED / path.parent).is_dir() else Path(game)
+    elsewhere = [f"{other}/{path}" for other in available() if os.path.isfile(BUNDLED / other / f"{path}.yaml")]
+    if elsewhere and len(path.parts) == 1:
+        raise InputError(f"{name}: no such file; bundled is {' and '.join(elsewhere)}")
+    named = path.parent if len(path.parts) == 2 else path
+    folder = named if str(named) in available() else Path(game)
     prefix = "" if folder == Path(DEFAULT_GAME) else f"{folder}/"  # as they are typed
     names = ", ".join(sorted(prefix + file.stem for file in (BUNDLED / folder).glob("*.yaml")))
     raise InputError(f"{name}: no such file; bundled parameter files: {names}")
