@@ -50,7 +50,7 @@ def reason(game: PlayedGame) -> str:
 
 
 def text(game: PlayedGame) -> str:
-    """Return a game as a session of one game in the .mat format; `named_first` has the left column."""
+    """Return a game as a session of one game in .mat format; `named_first` has the left column."""
     first = game.named_first
     record = GameRecord(players=(_named(game.players[first]), _named(game.players[1 - first])))
     for words, move in zip(swapped(game.line) if first else game.line, game.moves, strict=False):

@@ -134,13 +134,14 @@ def mat_text(games: list[GameRecord]) -> str:
     """Return games of one match, or of one money session, as the text of a `.mat` file."""
     parts = [HEADER.format(games[0].length if games else 0)]
     for number, game in enumerate(games, 1):
-        parts += [_begins(number, game.players, game.score), *_numbered(_actions(game)), _result(game)]
+        parts += [_begins(number, game.players, game.score), *_numbered(_actions(game)),
+                  _result(game)]
     return "".join(parts)
 
 
 def one_session() -> Callable[[str], str]:
-    """Make a function from texts of single games, in turn, to what a file takes for each: one money session
-    with one header, whose games are numbered and have the score of the games before."""
+    """Make a function from texts of single games, in turn, to what a file takes for each: one money
+    session with one header, whose games are numbered and have the score of the games before."""
     number, score = 0, [0, 0]
 
     def piece(text: str) -> str:

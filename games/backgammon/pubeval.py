@@ -11,8 +11,8 @@ the public file, derived as facts: the score is linear, so they follow from the 
 pubeval, to all five decimals. Six weights of the race belong to boards that no race has (checkers on point 24, a blot of the
 other side on point 1, a checker on the bar); they are 0 here.
 
-The score is for the side that has moved; all its checkers off score highest. Tesauro's program decides
-on contact or race before the move.
+The score is for the side that has moved; all its checkers off score highest. Tesauro's program
+decides on contact or race before the move.
 """
 
 from __future__ import annotations

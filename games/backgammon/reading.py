@@ -57,7 +57,7 @@ def hashed(game: GameRecord, plies: int | None = None) -> np.uint64:
 
 
 def _from_either_side(game: GameRecord) -> np.uint64:
-    """Return a hash of a game that is the same for its mirror image: the same game with sides swapped."""
+    """Return a hash of a game that is the same if the sides are swapped."""
     if game.rolled and turn_of(game.rolled[0]):
         return hashed(replace(game, rolled=list(swapped(np.array(game.rolled)))))
     return hashed(game)

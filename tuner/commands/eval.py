@@ -93,7 +93,8 @@ def _of_network(path: Path, arguments: argparse.Namespace) -> dict:
     if not arguments.json:
         print(game.draw(words) + "\n")
         unit = game.wording.unit + (" with every win as one point" if wins else "")
-        show_result([f"{evaluation.encoding.name}, {evaluation.size_text}: {found:+.2f} {unit}, {game.wording.view}",
+        seen = f"{evaluation.encoding.name}, {evaluation.size_text}"
+        show_result([f"{seen}: {found:+.2f} {unit}, {game.wording.view}",
                      expected_text(expected, game.wording, wins)])
     return {"position": game.text(words), "evaluation": round(found, 2), **expected,
             "encoding": evaluation.encoding.name, "network": evaluation.size_text}

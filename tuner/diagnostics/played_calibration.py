@@ -39,10 +39,10 @@ FEWEST = 10  # games with a result
 
 @dataclass(frozen=True)
 class PlayedValues:
-    """Values v (n,) of positions for the first player and the results (n,) of their games, both in [-1, 1] (where
-    wins were learned, 1 is a win by whatever points, else by the most); the game (n,) of each as an index;
-    and the number of games, with those that were broken off. `before` (n,) are the values of the
-    same positions by the evaluation that the run started from, None if it has none."""
+    """Values v (n,) of positions for the first player and the results (n,) of their games, both in
+    [-1, 1] (where wins were learned, 1 is a win by whatever points, else by the most); the game (n,) of
+    each as an index; and the number of games, with those that were broken off. `before` (n,) are the
+    values of the same positions by the evaluation that the run started from, None if it has none."""
 
     value: np.ndarray
     result: np.ndarray
@@ -69,13 +69,15 @@ class Learned:
     start: Callable[[np.ndarray], np.ndarray] | None = None
 
 
-def learned_weights(folder: Path, played: int, initial: Parameters, note: Callable[[str], None]) -> Learned:
-    """Return the weights of a run in which `played` games were played; it started from the `initial` ones."""
+def learned_weights(folder: Path, played: int, initial: Parameters,
+                    note: Callable[[str], None]) -> Learned:
+    """Return the weights of a run that played `played` games and started from the `initial` ones."""
     settings = read_config(folder, SECTION, Settings)
     engine, parameters = load_engine(folder / PARAMS, settings.terms)
     return Learned(engine.game, engine.searcher(parameters, False, MEGABYTES, lean=False), parameters.scale,
                    replace(plan_of(settings), explore=0.0), openings_of(engine, settings, note), settings.seed,
-                   max(settings.games, played), settings.wins, lambda leaves: engine.evaluate(leaves, initial))
+                   max(settings.games, played), settings.wins,
+                   lambda leaves: engine.evaluate(leaves, initial))
 
 
 def learned_network(folder: Path, played: int) -> Learned:
@@ -105,7 +107,8 @@ def played_values(learned: Learned, number: int, display: Display) -> PlayedValu
 def of_wins(values: PlayedValues, points: int) -> PlayedValues:
     """Return the same with 1 for a win by whatever points, in place of the most `points`."""
     before = None if values.before is None else np.clip(points * values.before, -1, 1)
-    return replace(values, value=np.clip(points * values.value, -1, 1), before=before, result=np.sign(values.result))
+    value = np.clip(points * values.value, -1, 1)
+    return replace(values, value=value, before=before, result=np.sign(values.result))
 
 
 def values_of(episodes: list[Episode], scale: float,
@@ -117,7 +120,8 @@ def values_of(episodes: list[Episode], scale: float,
     leaves = [episode.leaves[open_] for episode, open_ in parts]
     before = np.tanh(scale * start(np.concatenate(leaves))) if start and leaves else None
     return PlayedValues(value, np.repeat([float(episode.outcome or 0.0) for episode, _ in parts], sizes),
-                        np.repeat(np.arange(len(parts)), sizes), len(parts), len(episodes) - len(parts), before)
+                        np.repeat(np.arange(len(parts)), sizes), len(parts), len(episodes) - len(parts),
+                        before)
 
 
 def calibration_of(found: PlayedValues, points: int) -> dict | None:
@@ -127,8 +131,8 @@ def calibration_of(found: PlayedValues, points: int) -> dict | None:
     bins from the diagonal weighted by positions, with a 95 % interval from resampled games; `by_chance` is what values without
     any fault would show in so many games. `favoured` is what the side that a value favours should win by it, `won` what it won,
     and `excess` the first less the second, with an interval clustered by game. All of these are in points: `points` stand for a
-    value of 1, and of a game that is just won or lost, a win is 1 and a draw 1/2. `squares` are the mean squares
-    of results less values, in points squared: before the run and after it, and their change with an interval.
+    value of 1, and of a game that is just won or lost, a win is 1 and a draw 1/2. `squares` are the mean
+    squares of results less values, before the run and after it, and their change with an interval.
     """
     if found.games < FEWEST or not len(found.value):
         return None
@@ -160,15 +164,17 @@ def calibration_of(found: PlayedValues, points: int) -> dict | None:
         "by_chance": unit * float(share @ np.nan_to_num(errors)) * math.sqrt(2 / math.pi),
         "favoured": level + unit * float(np.abs(found.value).mean()),
         "won": level + unit * float((side * found.result).mean()),
-        "excess": unit * excess, "excess_low": unit * (excess - reach), "excess_high": unit * (excess + reach), **squares}
+        "excess": unit * excess, "excess_low": unit * (excess - reach),
+        "excess_high": unit * (excess + reach), **squares}
 
 
 def _squares(found: PlayedValues, before: np.ndarray, unit: float) -> dict[str, float]:
-    """Return the mean squares of results less values before the run and after it, and their change."""
+    """Return the mean squares of results less values before and after the run, and their change."""
     old, new = (unit ** 2 * (found.result - value) ** 2 for value in (before, found.value))
-    change, reach = _mean(np.bincount(found.game, new - old, found.games), np.bincount(found.game, minlength=found.games))
-    return {"before": float(old.mean()), "after": float(new.mean()), "change": change, "low": change - reach,
-            "high": change + reach}
+    change, reach = _mean(np.bincount(found.game, new - old, found.games),
+                          np.bincount(found.game, minlength=found.games))
+    return {"before": float(old.mean()), "after": float(new.mean()), "change": change,
+            "low": change - reach, "high": change + reach}
 
 
 def _bins(value: np.ndarray) -> np.ndarray:

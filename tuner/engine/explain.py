@@ -65,9 +65,10 @@ def _columns(engine: Engine, term: str) -> np.ndarray:
     return np.concatenate([np.arange(place.first, place.first + place.size) for place in places])
 
 
-def show(console: Console, result: dict, all_parameters: bool, words: Wording, wins: bool = False) -> None:
-    """Print an explanation as a table, with a column of what the stages add up to if there are several. `wins`: as
-    for `expected_of`."""
+def show(console: Console, result: dict, all_parameters: bool, words: Wording,
+         wins: bool = False) -> None:
+    """Print an explanation as a table, with a column of what the stages add up to if there are several.
+    `wins`: as for `expected_of`."""
     stages = list(result["shares"])
     rows = []
     for term in result["terms"]:
@@ -92,8 +93,8 @@ def learned_wins(parameters: Parameters) -> bool:
 
 
 def expected_of(value: float, game: Game, wins: bool = False) -> dict[str, float]:
-    """Return what a value v promises the first player: its probability of winning, or its expected points. `wins`:
-    the evaluation learned that every win is one point, so it knows the probability alone."""
+    """Return what a value v promises the first player: its probability of winning, or its expected
+    points. `wins`: the evaluation learned that every win is one point, and knows the probability alone."""
     points = game.points * value
     if game.points > 1 and not wins:
         return {"points": round(points, 4)}

@@ -71,7 +71,8 @@ def parameter_path(name: str | Path, game: str = DEFAULT_GAME) -> Path:
         return bundled
     if os.path.lexists(path):
         return path
-    elsewhere = [f"{other}/{path}" for other in available() if os.path.isfile(BUNDLED / other / f"{path}.yaml")]
+    elsewhere = [f"{other}/{path}" for other in available()
+                 if os.path.isfile(BUNDLED / other / f"{path}.yaml")]
     if elsewhere and len(path.parts) == 1:
         raise InputError(f"{name}: no such file; bundled is {' and '.join(elsewhere)}")
     named = path.parent if len(path.parts) == 2 else path

@@ -47,7 +47,8 @@ def curves(found: Comparison) -> list[Chart]:
         errors = intervals_of(learned)
         errors = None if errors is None else errors[:, place.columns]
         spread = np.zeros_like(after) if errors is None else np.nan_to_num(errors)
-        low, high = min(before.min(), (after - spread).min()), max(before.max(), (after + spread).max())
+        low = min(before.min(), (after - spread).min())
+        high = max(before.max(), (after + spread).max())
         missing = LEAST_SPAN - (high - low)
         if missing > 0:
             low, high = low - missing / 2, high + missing / 2
@@ -58,7 +59,8 @@ def curves(found: Comparison) -> list[Chart]:
             band = {} if errors is None else {"low": after[s] - errors[s], "high": after[s] + errors[s]}
             said = ", ".join(f"{i}: {b:.0f} to {a:.0f}" for i, (b, a) in enumerate(zip(before[s], after[s], strict=True)))
             lost = np.isnan(errors[s]) if errors is not None else np.zeros(place.size, np.bool_)
-            lines = [Series("initial", x, before[s]), Series("learned", x, np.where(lost, np.nan, after[s]), **band)]
+            lines = [Series("initial", x, before[s]),
+                     Series("learned", x, np.where(lost, np.nan, after[s]), **band)]
             if lost.any():
                 lines.append(Series("unknown", x[lost], after[s][lost]))
             charts.append(line_chart(name, "index in the list", unit, lines,

@@ -14,7 +14,14 @@ from tuner.report.headroom_data import headroom_data
 from tuner.report.matches import Match
 from tuner.report.played_calibration import played_data
 from tuner.report.run import SELFPLAY, TUNE, LearningRun, Run
-from tuner.report.significance import CHANCE, HELD, Significance, noise_of, significance_of, significance_of_selfplay
+from tuner.report.significance import (
+    CHANCE,
+    HELD,
+    Significance,
+    noise_of,
+    significance_of,
+    significance_of_selfplay,
+)
 from tuner.report.strength import measured_lines, points_text, strength
 from tuner.report.verdict import lost, reasons
 from tuner.selfplay.watch import headline
@@ -121,7 +128,8 @@ def _played(run: LearningRun) -> list[Tile]:
 
 def measured_tiles(run: Run) -> list[Tile]:
     """Return the strength that was measured last during a run, if any was."""
-    return [Tile("Points a game", points_text(last), f"against {last['opponent']}, after {whole(last['learned'])} games")
+    return [Tile("Points a game", points_text(last),
+                 f"against {last['opponent']}, after {whole(last['learned'])} games")
             for last in measured_lines(run.history)[-1:]]
 
 
@@ -174,7 +182,8 @@ def _elo(run: LearningRun) -> Section | None:
 def _selfplay(run: LearningRun) -> Section | None:
     if not run.history:
         return None
-    noise, start = noise_of(run.settings, len(run.history)), headline(run.initial.layout, run.initial.weights)
+    start = headline(run.initial.layout, run.initial.weights)
+    noise = noise_of(run.settings, len(run.history))
     return Section("learning", "Learning", "selfplay", {
         "moves": run_charts.moves_charts(run.history, start, noise, run.wording.unit), "band": noise is not None,
         "stages": len(run.learned.stages) > 1,

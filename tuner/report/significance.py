@@ -1,4 +1,4 @@
-"""Which changes are significant by their standard errors, and how far pure noise moves the weights of self-play."""
+"""Which changes are significant by their errors, and how far noise moves weights of self-play."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ MOST_BATCHES = 50_000
 
 @dataclass(frozen=True)
 class Significance:
-    """`marks` (stages, columns): one of the texts above for each change. `sentence` and `detail` explain the criterion."""
+    """`marks` (stages, columns): one of the texts above for each change. `sentence` and `detail` explain
+    the criterion."""
 
     marks: np.ndarray
     sentence: str
@@ -53,15 +54,15 @@ def significance_of(found: Comparison) -> Significance:
 
 
 def significance_of_selfplay(found: Comparison, history: list[dict]) -> Significance:
-    """Judge no single change of self-play, which gives no standard errors: many small ones together may be
-    worth much, though each could be noise."""
+    """Judge no single change of self-play, which gives no standard errors: many small ones together may
+    be worth much, though each could be noise."""
     if found.known[0]:
         return significance_of(found)
     games = whole(history[-1]["games"]) if history else "0"
     return Significance(
         np.full(found.change[0].shape, UNKNOWN, dtype=object),
-        f"Self-play gives no standard errors: after {games} games any single difference may be noise, and none is "
-        "judged. The file as a whole is judged by its matches and by its values of positions.")
+        f"Self-play gives no standard errors: after {games} games any single difference may be noise, "
+        "and none is judged. The file as a whole is judged by its matches and by its values of positions.")
 
 
 def noise_of(settings: Mapping, batches: int) -> np.ndarray | None:

@@ -201,9 +201,11 @@ def side_of_network(run: NetworkRun, match: Match) -> int | None:
 
 
 def match_to_play(run: Run) -> str | None:
-    """The command of a match of the learned weights against the start; None if one was played, the game has no
-    search, or the run measured its strength."""
-    if not isinstance(run, LearningRun) or run.matches or not run.can_play or measured_lines(run.history):
+    """The command of a match of the learned weights against the start; None if one was played, the game
+    has no search, or the run measured its strength."""
+    if not isinstance(run, LearningRun) or run.matches or not run.can_play:
+        return None
+    if measured_lines(run.history):
         return None
     given = run.findings.get("result", {}).get("match")
     if given:

@@ -89,7 +89,8 @@ def test_gnubg_imports_the_bundled_games_as_they_were_played(tmp_path):
     source = str(REPOSITORY / "games/samples/pubeval.mat.zst")
     text = b"\n".join(lines(source))
     (tmp_path / "games.mat").write_bytes(text)
-    assert re.search(rb"(?m)^ *\d+\) \d\d: [^:]{24,} [1-6]{2}: ", text)  # a left half that fills its column
+    fills = rb"(?m)^ *\d+\) \d\d: [^:]{24,} [1-6]{2}: "  # a left half as wide as its column
+    assert re.search(fills, text)
     games = [found.game for found in mat.parse(source, lines(source))]
     assert len(games) == 1200
     assert_same(games, imported(tmp_path / "games.mat", tmp_path))
@@ -106,7 +107,7 @@ def test_gnubg_imports_random_games_as_they_were_played(tmp_path):
 
 @needs_gnubg
 def test_gnubg_charges_its_own_player_with_nothing(tmp_path):
-    """One session, and each player has one column of it, although sides are swapped in each pair."""
+    """One session, in which each player has one column, although pairs swap sides."""
     path, run = tmp_path / "games.mat", tmp_path / "run"
     found = play("gnubg:0", "pubeval", "--games", 24, "--seed", 3, "--concurrency", 2, "--run", run,
                  "--pgn", path)
@@ -129,7 +130,8 @@ def test_a_resumed_match_goes_on_with_its_session(tmp_path):
     run = tmp_path / "run"
     done("match", "pubeval", "random", "--games", 12, "--run", run, "--concurrency", 1)
     history = (run / "history.jsonl").read_bytes().splitlines(keepends=True)
-    (run / "history.jsonl").write_bytes(b"".join(history[:3]))  # a kill leaves games of one pair more
+    # a kill leaves the games of one pair more
+    (run / "history.jsonl").write_bytes(b"".join(history[:3]))
     os.truncate(run / "games.mat", sum(sum(json.loads(line)["bytes"]) for line in history[:4]))
     done("match", "--resume", run, "--concurrency", 1, "--pgn", tmp_path / "all.mat")
     games = imported(run / "games.mat", tmp_path)

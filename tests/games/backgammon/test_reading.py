@@ -131,7 +131,7 @@ def test_duplicates(tmp_path):
     assert read(path)[1].duplicate_games == 1
     assert read(path, replace(ALL, duplicates="keep"))[1].used == 3
     done("match", "pubeval", "pubeval", "--games", 8, "--pgn", tmp_path / "match.mat")
-    _, report, _ = read(tmp_path / "match.mat")  # the second game of each pair is the first with sides swapped
+    _, report, _ = read(tmp_path / "match.mat")  # pairs of the same game with sides swapped
     assert (report.games, report.used, report.duplicate_games) == (8, 4, 4)
     batches, report, _ = read(path, replace(ALL, duplicates="positions"))
     positions = np.concatenate([batch.positions for batch in batches])

@@ -58,13 +58,14 @@ def test_errors_are_those_of_plain_loops():
 
 @pytest.mark.parametrize(("games", "weight", "share"), [(600, 0.0, 0.95), (600, 0.5, 0.95)])
 def test_the_values_before_are_compared_on_the_same_positions(games, weight, share):
-    """The interval covers the true change of the mean square, that of values without information in place of true ones."""
+    """The interval covers the true change of the mean square: true values in place of shrunken ones."""
     inside, truth = 0, []
     for seed in range(60):
         found = simulated(seed, games=games)
         plain = calibration_of(replace(found, before=weight * found.value), 3)["squares"]
         assert plain["after"] == pytest.approx(9 * np.mean((found.result - found.value) ** 2))
-        assert plain["before"] == pytest.approx(9 * np.mean((found.result - weight * found.value) ** 2))
+        before = 9 * np.mean((found.result - weight * found.value) ** 2)
+        assert plain["before"] == pytest.approx(before)
         assert plain["change"] == pytest.approx(plain["after"] - plain["before"])
         truth.append((plain["low"], plain["high"], -9 * (1 - weight) ** 2 * 0.6 ** 2 / 3))
     inside = np.mean([low < true < high for low, high, true in truth])
@@ -128,18 +129,20 @@ def test_games_come_after_those_of_the_run_and_leave_out_what_the_rules_decide(r
     assert found.games == 12 and found.broken_off == 0
     np.testing.assert_allclose(found.result, result)
     np.testing.assert_allclose(found.value, value, atol=1e-3)  # searches round weights
-    start = np.tanh(parameters.scale * engine.evaluate_many(positions, load_engine("backgammon/classic")[1], 1))
-    np.testing.assert_allclose(found.before, start, atol=1e-3)
+    classic = load_engine("backgammon/classic")[1]
+    before = np.tanh(parameters.scale * engine.evaluate_many(positions, classic, 1))
+    np.testing.assert_allclose(found.before, before, atol=1e-3)
     assert np.abs(found.before - found.value).max() > 0.01
     assert values_of([], 0.003).games == 0
 
 
 def test_what_learned_from_wins_is_held_against_wins(run, tmp_path):
-    """The games are the same for the same weights: values and results are those of wins by whatever points."""
+    """The games are the same for the same weights: values and results are those of wins."""
     shutil.copytree(run, tmp_path / "wins")
     config = tmp_path / "wins" / "config.yaml"
     config.write_text(config.read_text().replace("wins: false", "wins: true"))
-    points, wins = (played_values(learned_of(folder), 12, Display()) for folder in (run, tmp_path / "wins"))
+    points, wins = (played_values(learned_of(folder), 12, Display())
+                    for folder in (run, tmp_path / "wins"))
     np.testing.assert_allclose(wins.value, np.clip(3 * points.value, -1, 1))
     np.testing.assert_allclose(wins.before, np.clip(3 * points.before, -1, 1))
     np.testing.assert_allclose(wins.result, np.sign(points.result))
