@@ -72,7 +72,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--depth", type=at_least_one, metavar="N", help="depth of the searches in plies (default: 4)")
     group.add_argument("--lambda", dest="lambda_", type=unit, metavar="L",
                        help="from 0 to 1. scores: weight of the result beside the score (default: 0); other methods: weight of "
-                            "later positions of the game, per ply (default: rootstrap 0, the search alone; td and td-leaf 0.7)")
+                            "later positions of the game, per ply, so that 0.7 for each move of one's own is "
+                            "0.837 (default: rootstrap 0, the search alone; td and td-leaf 0.7)")
     group.add_argument("--rounds", type=at_least_one, metavar="N",
                        help="search at most N times, each time with the weights learned so far, until values hardly change "
                             "(default: rootstrap 1, td-leaf 3)")

@@ -72,7 +72,8 @@ def parameter_path(name: str | Path, game: str = DEFAULT_GAME) -> Path:
         return bundled
     if os.path.lexists(path):
         return path
-    folder = path.parent if len(path.parts) == 2 and (BUNDLED / path.parent).is_dir() else Path(game)
+    named = path.parent if len(path.parts) == 2 else path
+    folder = named if str(named) in available() else Path(game)
     typed = {file: ("" if file.parent.name == DEFAULT_GAME else f"{file.parent.name}/") + file.stem
              for file in sorted(BUNDLED.glob("*/*.yaml"))}
     own = {file.stem: text for file, text in typed.items() if file.parent == BUNDLED / folder}

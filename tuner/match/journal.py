@@ -14,7 +14,7 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from games.streams import InputError
@@ -23,6 +23,7 @@ from tuner.io.run_folder import HISTORY, keep_beside, locked, write_all
 from tuner.match.history_line import decoded, encoded, torn
 
 SYNC_SECONDS = 1.0  # between syncs, for power cuts; a kill loses no written data
+Session = Callable[[], Callable[[str], str]]  # see games.contest.Contest
 LEAST_PAIR = 1 << 14  # bytes: games of a pair up to this size are no sign of damage
 
 
@@ -30,10 +31,10 @@ class Journal:
     """Appends finished pairs; reads those of an earlier run."""
 
     def __init__(self, folder: Path, games: str, note: Callable[[str], None], legs: int = 1, pairs: int | None = None,
-                 points: int = 1) -> None:
+                 points: int = 1, session: Session | None = None) -> None:
         """`games` names the file of games, `note` reports damage; `legs` and `pairs` limit the valid pairs, `points` what a game
-        wins."""
-        self.folder = folder
+        wins; `session` fits the texts of games into one file."""
+        self.folder, self._session = folder, session
         self._games_path, self._points = folder / games, points
         with contextlib.ExitStack() as opened:
             try:
@@ -41,6 +42,7 @@ class Journal:
                 self.lines = self._recovered(note, legs, pairs)
                 self._history = opened.enter_context(open(folder / HISTORY, "ab", buffering=0))
                 self._games = opened.enter_context(open(self._games_path, "ab", buffering=0))
+                self._fit = self._fitting()
             except OSError as problem:
                 raise InputError(f"{problem.filename or folder}: cannot be used: {problem.strerror}") from None
             opened.pop_all()
@@ -55,7 +57,7 @@ class Journal:
             raise InputError(f"{self.folder}: cannot be written: {problem.strerror}; the pairs before are kept") from None
 
     def _append(self, line: dict, texts: list[str]) -> dict:
-        data = [text.encode("utf-8", "replace") for text in texts]
+        data = [self._fit(text).encode("utf-8", "replace") for text in texts]
         if texts:
             line = line | {"at": self._place, "bytes": [len(piece) for piece in data]}
             self._place += write_all(self._games, b"".join(data))
@@ -78,12 +80,29 @@ class Journal:
     def copy_games(self, wanted: Iterator[tuple[int, list[int]]], output: Path) -> None:
         """Copy the games of pairs, given by place and sizes, to a file that is replaced as a whole."""
         try:
-            with replaced(output) as temporary, open(self._games_path, "rb") as games, open(temporary, "wb") as out:
-                for place, sizes in wanted:
-                    games.seek(place)
-                    out.write(games.read(sum(sizes)))
+            with replaced(output) as temporary, open(temporary, "wb") as out:
+                fit = self._session() if self._session else None
+                for text in self._texts(wanted):
+                    out.write(fit(text.decode()).encode() if fit else text)
         except OSError as problem:
             raise InputError(f"{output}: cannot be written: {problem.strerror}; the games are in {self._games_path}") from None
+
+    def _texts(self, wanted: Iterable[tuple[int, list[int]]]) -> Iterator[bytes]:
+        """Yield the games of pairs, given by place and sizes."""
+        with open(self._games_path, "rb") as games:
+            for place, sizes in wanted:
+                games.seek(place)
+                yield from map(games.read, sizes)
+
+    def _fitting(self) -> Callable[[str], str]:
+        """Return what fits the next text into the file of games, after those that it has."""
+        if self._session is None:
+            return str
+        fit = self._session()
+        places = sorted((line["at"], line["bytes"]) for line in self.lines if "at" in line)
+        for text in self._texts(places):
+            fit(text.decode())
+        return fit
 
     def _recovered(self, note: Callable[[str], None], legs: int, pairs: int | None) -> list[dict]:
         """Read the lines of an earlier run; cut off unfinished ones, and keep a copy of damaged files."""

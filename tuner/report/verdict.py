@@ -20,6 +20,7 @@ from tuner.parameters.reader import read_parameters
 from tuner.report.formatting import known, number, short, signed, together, whole
 from tuner.report.matches import Match
 from tuner.report.run import NET, SELFPLAY, LearningRun, NetworkRun, Run
+from tuner.report.strength import measured_lines
 from tuner.statistics.pentanomial import SIDE
 from tuner.statistics.sprt import Sprt
 
@@ -236,8 +237,11 @@ def round_text(match: dict) -> str:
 
 
 def match_to_play(run: Run) -> str | None:
-    """The command of a match of the learned weights against the start; None if one was played or the game has no search."""
+    """The command of a match of the learned weights against the start; None if one was played, the game
+    has no search, or the run measured its strength."""
     if not isinstance(run, LearningRun) or run.matches or not run.can_play:
+        return None
+    if measured_lines(run.history):
         return None
     given = run.findings.get("result", {}).get("match")
     if given:
