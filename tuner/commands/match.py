@@ -51,7 +51,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                       help="time control of both players: seconds per game + seconds added after each move")
     parser.add_argument("--openings", metavar="FILE",
                         help="openings: EPD or PGN, for shogi SFEN or CSA, also .gz, .bz2, .zst, .zip")
-    parser.add_argument("--pgn", metavar="OUT", help="write the games to this file, in the usual format of their game")
+    parser.add_argument("--pgn", metavar="OUT",
+                        help="write the games to this file as they end, in the usual format of their game; at the end in order")
     parser.add_argument("--run", metavar="DIR", help="keep the match in this folder, so that it can be resumed")
     parser.add_argument("--resume", metavar="DIR", help="continue the match in this folder")
     add_term_options(parser)

@@ -3,7 +3,8 @@
 `history.jsonl` has a line for each finished pair of games, appended in the order in which pairs end. A pair counts once, and
 only if its line is complete: after a kill, an incomplete last line is cut off and its pair is played again. `games.pgn` (or the
 format of another game) is appended before the line that has the position of the pair's games in it; games without a line are
-cut off. All other files are replaced as a whole.
+cut off. The file of --pgn is appended to in the same order, and replaced at the end by the games that count, in order. All other
+files are replaced as a whole.
 
 Damage that no kill can cause is reported, the affected pairs are played again, and the damaged files are kept as
 `history.jsonl.damaged-1` and so on.
@@ -16,6 +17,7 @@ import os
 import time
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import IO
 
 from games.streams import InputError
 from tuner.io.files import replace_file, replaced
@@ -46,6 +48,8 @@ class Journal:
             except OSError as problem:
                 raise InputError(f"{problem.filename or folder}: cannot be used: {problem.strerror}") from None
             opened.pop_all()
+        self.follower: Path | None = None  # a file to which finished games are appended, too
+        self._follower: IO[bytes] | None = None
         self._place = self._games.tell()
         self._synced = time.monotonic()
 
@@ -61,10 +65,24 @@ class Journal:
         if texts:
             line = line | {"at": self._place, "bytes": [len(piece) for piece in data]}
             self._place += write_all(self._games, b"".join(data))
+            self._follow(b"".join(data))
         write_all(self._history, encoded(line, b"".join(data)))
         if time.monotonic() - self._synced > SYNC_SECONDS:
             self.sync()
         return line
+
+    def _follow(self, games: bytes) -> None:
+        """Append games to the file that follows, which is begun with all that were finished before: a match that is killed leaves
+        what it played."""
+        if self.follower is None:
+            return
+        try:
+            if self._follower is None:
+                self.copy_games(((line["at"], line["bytes"]) for line in self.lines if "at" in line), self.follower)
+                self._follower = open(self.follower, "ab", buffering=0)
+            write_all(self._follower, games)
+        except OSError as problem:
+            raise InputError(f"{self.follower}: cannot be written: {problem.strerror}; the pairs before are kept") from None
 
     def sync(self) -> None:
         """Write everything to disk: games before the lines that refer to them."""
@@ -74,8 +92,9 @@ class Journal:
 
     def close(self) -> None:
         self.sync()
-        for stream in (self._games, self._history, self._lock):
-            stream.close()
+        for stream in (self._games, self._history, self._lock, self._follower):
+            if stream is not None:
+                stream.close()
 
     def copy_games(self, wanted: Iterator[tuple[int, list[int]]], output: Path) -> None:
         """Copy the games of pairs, given by place and sizes, to a file that is replaced as a whole."""
