@@ -94,6 +94,5 @@ def play_line(step: PlayStep, elo: bool) -> str:
                 "predict results best")
     gain, cost = (f"{value:.0f}" if value <= MEASURED else f"more than {MEASURED:g}" for value in (step.gain, step.cost))
     expected = (f"expected gain {gain} Elo, cost of sampling noise {cost}" if elo else
-                "how far is best was measured with `classic` in chess alone: let a match compare other priors, such as --prior "
-                "auto")
+                "how far is best was measured with `classic` in chess alone: let a match compare other priors, such as --prior 5")
     return f"prior play: weights go {100 * step.share:.0f} % of the way to those that predict results best; {expected}"
