@@ -26,7 +26,8 @@ weights:
     corner: {open: 20, end: 30}
     edge: {open: [1, 2, 3], end: [4, 5, 6]}
 """
-WORDS = ("rootstrap", "--targets search", "our own search", "tuner match my.yaml")  # what nobody can do with rows
+# what nobody can do with rows
+WORDS = ("rootstrap", "--targets search", "our own search", "tuner match my.yaml")
 
 
 def othello_rows(path: Path, scores: bool = False) -> None:
@@ -95,7 +96,7 @@ def test_they_are_learned_from_reported_and_compared(folder, tmp_path):
 
 
 def test_results_of_games_are_learned_for_play(folder, tmp_path):
-    ran = tuned(folder, tmp_path)
+    tuned(folder, tmp_path)
     note = yaml.safe_load((tmp_path / "learned.yaml").read_text())["learned"]
     assert note["prior"] == "play" and "share" in note["play"] and note["slopes"]
 
@@ -103,15 +104,17 @@ def test_results_of_games_are_learned_for_play(folder, tmp_path):
 @pytest.mark.parametrize("name", ["chess", "othello"])
 def test_the_last_line_is_what_to_do_next(request, tmp_path, name):
     folder = request.getfixturevalue(name)
-    ran = done("tune", folder / "my.yaml", folder / "rows.ds", "-o", tmp_path / "learned.yaml", "--prior", 5)
+    ran = done("tune", folder / "my.yaml", folder / "rows.ds", "-o", tmp_path / "learned.yaml",
+               "--prior", 5)
     *_, into, last = ran.out.splitlines()
     if name == "othello":
         into = last
         assert "tuner match" not in ran.out
     else:
-        assert last == "see whether it is better: tuner match uci:NEW uci:OLD --nodes 5000 --games 400"
-    assert into == (f"write it into your source, and compile that beside the program of before: tuner export "
-                    f"{tmp_path}/learned.yaml --into SOURCE")
+        assert last == ("see whether it is better: tuner match uci:NEW uci:OLD --nodes 5000 --games "
+                        "400")
+    assert into == ("write it into your source, and compile that beside the program of before: tuner "
+                    f"export {tmp_path}/learned.yaml --into SOURCE")
 
 
 def test_the_noise_of_rows_is_priced_by_what_their_centipawns_are_worth(tmp_path):
@@ -119,7 +122,6 @@ def test_the_noise_of_rows_is_priced_by_what_their_centipawns_are_worth(tmp_path
     engine, classic = load_engine("classic")
     read = engine.game.read(str(SAMPLES), ReadOptions(positions="all"), ReadReport(), print)
     batch = next(iter(read))
-    counts = {}
     for fens, name in ((True, "known"), (False, "unknown")):
         lines = []
         for g in range(60):
@@ -130,13 +132,14 @@ def test_the_noise_of_rows_is_priced_by_what_their_centipawns_are_worth(tmp_path
                 board = text.split()[0]
                 pawns = board.count("P") - board.count("p")
                 counts = {"material.pawn": pawns} if pawns else {}
-                row = {"game": g, "result": (1 + float(outcome)) / 2, "phase": 0, "eval": value, "rest": value - 100 * pawns,
-                       "counts": counts}
+                row = {"game": g, "result": (1 + float(outcome)) / 2, "phase": 0, "eval": value,
+                       "rest": value - 100 * pawns, "counts": counts}
                 lines.append(json.dumps({**row, **({"fen": text} if fens else {})}))
         (tmp_path / f"{name}.jsonl").write_text("\n".join(lines) + "\n")
     (tmp_path / "my.yaml").write_text(PARAMETERS)
     for name in ("known", "unknown"):
-        ran = done("tune", tmp_path / "my.yaml", tmp_path / f"{name}.jsonl", "-o", tmp_path / "o.yaml", "--prior", 50)
+        ran = done("tune", tmp_path / "my.yaml", tmp_path / f"{name}.jsonl", "-o",
+                   tmp_path / "o.yaml", "--prior", 50)
         noise = yaml.safe_load((tmp_path / "o.yaml").read_text())["learned"]["noise"]
         if name == "known":
             assert noise["of_classic"] == pytest.approx(noise["differences"] / 2, rel=0.02)

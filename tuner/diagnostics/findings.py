@@ -60,13 +60,15 @@ def _change(result: FitResult, held_out: Problem | None) -> dict | None:
     change: Change = change_of_loss(held_out, result.reference, result.weights)
     low, high = change.difference.low, change.difference.high
     return {"before": round(change.before, 7), "after": round(change.after, 7), "difference": round(change.difference.value, 7),
-            **({"low": _known(low), "high": _known(high)} if low < high else {"low": None, "high": None}),
+            "low": _known(low) if low < high else None, "high": _known(high) if low < high else None,
             "games": change.games, "positions": change.positions}
 
 
-def loss_as_given(result: FitResult, on_results: tuple[Problem, Problem | None] | None, scale: float) -> float | None:
-    """Return the mean loss of held-out positions on the results by the starting values as their file has them: with its `scale`,
-    without slopes by phase and intercept. None without held-out games, and for models of draws."""
+def loss_as_given(result: FitResult, on_results: tuple[Problem, Problem | None] | None,
+                  scale: float) -> float | None:
+    """Return the mean loss of held-out positions on the results by the starting values as their
+    file has them: with its `scale`, without slopes by phase and intercept. None without held-out
+    games, and for models of draws."""
     held_out = on_results[1] if on_results else result.held_out
     if held_out is None or not held_out.positions or held_out.objective.widths:
         return None
@@ -101,13 +103,15 @@ def _calibration(result: FitResult, problems: tuple[Problem, Problem | None]) ->
     """Return the calibration before and after, on held-out games if there are any."""
     learned, held_out = problems
     problem = held_out if held_out is not None and held_out.positions else learned
-    return {"before": calibration(problem, result.reference), "after": calibration(problem, result.weights)}
+    return {"before": calibration(problem, result.reference),
+            "after": calibration(problem, result.weights)}
 
 
 def noise_found(result: FitResult, centipawn: float | None) -> dict | None:
-    """Return what sampling noise does to evaluations of held-out positions (of training positions without held-out ones), in
-    centipawns, and what it costs in Elo if one of them is worth `centipawn` of `classic` (see `tuner.fit.noise`); None without
-    errors, and if no weight was learned."""
+    """Return what sampling noise does to evaluations of held-out positions (of training positions
+    without held-out ones), in centipawns, and what it costs in Elo if one of them is worth
+    `centipawn` of `classic` (see `tuner.fit.noise`); None without errors, and if no weight was
+    learned."""
     held_out = result.held_out if result.held_out is not None and result.held_out.positions else result.problem
     found = noise_of(result.uncertainty, held_out, result.weights) if result.uncertainty else None
     if found is None or found.evaluations == 0:
@@ -149,8 +153,8 @@ def advice(result: FitResult, change: dict | None, noise: dict | None, method: s
     if not result.convergence.converged:
         lines.append(f"the fit did not converge: {result.convergence.remains}; use more --iterations or another --learner")
     if result.step and not result.share and not _learned(result):
-        lines.append(f"the weights stay at their starting values, since what the {results} teach does not exceed sampling noise; "
-                     f"learn from {better}, or from more {of}")
+        lines.append(f"the weights stay at their starting values, since what the {results} teach does "
+                     f"not exceed sampling noise; learn from {better}, or from more {of}")
     elif result.uncertainty and games:
         lines.append(f"halving the standard errors takes about {(HALF - 1) * games:,} more {of} of this kind")
         inflation = _inflation(result.uncertainty)

@@ -41,9 +41,11 @@ class Noise(NamedTuple):
     differences: float | None
 
     def elo(self, centipawn: float) -> Price | None:
-        """Return what the noise of differences costs in Elo, with a 95 % interval, where a centipawn of the evaluation is worth
-        `centipawn` of `classic`."""
-        return None if self.differences is None else Price(*(price * (centipawn * self.differences)**2 for price in PRICE))
+        """Return what the noise of differences costs in Elo, with a 95 % interval, where a centipawn
+        of the evaluation is worth `centipawn` of `classic`."""
+        if self.differences is None:
+            return None
+        return Price(*(price * (centipawn * self.differences)**2 for price in PRICE))
 
 
 def noise_of(found: Uncertainty, problem: Problem, weights: np.ndarray) -> Noise | None:

@@ -10,7 +10,8 @@ the share f of the way have
     gain(f) = P (2 u f - f^2) S,    cost(f) = P f^2 N,
 
 and gain - cost is largest at f = u S / (S + N). S + N is measured on the learned weights, N by their covariance. P and the
-constants below are those of `classic` in chess. A centipawn of another evaluation counts for as many of `classic` as it is worth.
+constants below are those of `classic` in chess. A centipawn of another evaluation counts for as
+many of `classic` as it is worth.
 """
 
 from __future__ import annotations
@@ -34,8 +35,8 @@ MISFIT = 40.0  # centipawns by which weights that predict results differ from th
 
 
 class PlayStep(NamedTuple):
-    """The `share` of the way to go, and the `gain` and `cost` that are expected then, in Elo if it is known how many centipawns
-    of `classic` one of the evaluation is worth."""
+    """The `share` of the way to go, and the `gain` and `cost` that are expected then, in Elo if it is
+    known how many centipawns of `classic` one of the evaluation is worth."""
 
     share: float
     gain: float
@@ -45,8 +46,8 @@ class PlayStep(NamedTuple):
 def play_step(problem: Problem, weights: np.ndarray, found: Uncertainty, part: np.ndarray,
               centipawn: float, least: float = USEFUL) -> PlayStep:
     """Return the share of the way from the starting weights to the optimum `weights` that maximises gain - cost, if the weights
-    of `part` (stages, columns + 1 or 2, bool) go it; a centipawn is worth `centipawn` of `classic`, and `least` is the least
-    useful share."""
+    of `part` (stages, columns + 1 or 2, bool) go it; a centipawn is worth `centipawn` of `classic`,
+    and `least` is the least useful share."""
     pairs = neighbours(problem, problem.start)
     if pairs is None:
         raise InputError("--prior play: needs games of which several positions are learned from, to compare neighbouring ones; "
@@ -90,9 +91,11 @@ def shortened(problem: Problem, weights: np.ndarray, found: Uncertainty, part: n
 def play_line(step: PlayStep, elo: bool) -> str:
     """Return a step as a line of text; `elo`: gain and cost are known in Elo."""
     if step.share == 0:
-        return ("prior play: what these games teach does not exceed sampling noise; weights go 0 % of the way to those that "
-                "predict results best")
-    gain, cost = (f"{value:.0f}" if value <= MEASURED else f"more than {MEASURED:g}" for value in (step.gain, step.cost))
+        return ("prior play: what these games teach does not exceed sampling noise; weights go 0 % of "
+                "the way to those that predict results best")
+    gain, cost = (f"{value:.0f}" if value <= MEASURED else f"more than {MEASURED:g}"
+                  for value in (step.gain, step.cost))
     expected = (f"expected gain {gain} Elo, cost of sampling noise {cost}" if elo else
-                "how far is best was measured with `classic` in chess alone: let a match compare other priors, such as --prior 5")
+                "how far is best was measured with `classic` in chess alone: let a match compare other "
+                "priors, such as --prior 5")
     return f"prior play: weights go {100 * step.share:.0f} % of the way to those that predict results best; {expected}"

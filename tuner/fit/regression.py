@@ -73,7 +73,8 @@ def fit(data: Dataset, parameters: Parameters, options: FitOptions,
     step = None
     if play and uncertainty:
         part = stepping(parameters, weights.shape)
-        step = play_step(problem, weights, uncertainty, part, options.centipawn or scale / USUAL_SCALE,
+        centipawn = options.centipawn or scale / USUAL_SCALE
+        step = play_step(problem, weights, uncertainty, part, centipawn,
                          OWN_USEFUL if options.own_results else USEFUL)
         note(play_line(step, options.centipawn is not None and parameters.game == DEFAULT_GAME))
         weights, uncertainty = shortened(problem, weights, uncertainty, part, step.share)

@@ -33,13 +33,13 @@ from tuner.tuning.options import TuneOptions
 from tuner.tuning.score_targets import ScoreTargets, source_of, with_score_targets
 
 SEED = 1
-COMPARED, FEWEST_COMPARED = 4096, 100  # positions whose evaluations are compared with those of `classic`
+COMPARED, FEWEST_COMPARED = 4096, 100  # positions, of evaluations beside those of `classic`
 
 
 class Read(NamedTuple):
     """A dataset, a line about the games read, and what was kept with it (see `tuner.ingest.kept`). If `results` is None, the
-    outcomes of the dataset are the results. `centipawn`: how many centipawns of `classic` one of the evaluation is worth; None if
-    that is not known."""
+    outcomes of the dataset are the results. `centipawn`: how many centipawns of `classic` one of the
+    evaluation is worth; None if that is not known."""
 
     data: Dataset
     line: str
@@ -98,8 +98,8 @@ def read_games(engine: Engine, sources: Sequence[str], folder: Path, options: Tu
     again = positions or options.gradient != "analytic"
     if options.method == "scores" and all(source != "-" and is_dataset(source) for source in sources):
         data, _ = dataset_of(engine, sources, folder, options.reading, None, note, progress)
-        return _with_scores(data, sources, folder, options, start, engine.cpu(options.workers))._replace(
-            centipawn=scale_of(engine.game.name) / USUAL_SCALE)
+        read = _with_scores(data, sources, folder, options, start, engine.cpu(options.workers))
+        return read._replace(centipawn=scale_of(engine.game.name) / USUAL_SCALE)
     with source_of(engine.game, options, searched, executor or OnThreads(options.workers)) as scores:
         kept = Kept(folder, engine.game, retarget, again, scores,
                     options.lambda_ == 1) if retarget or again or scores else None
@@ -107,8 +107,8 @@ def read_games(engine: Engine, sources: Sequence[str], folder: Path, options: Tu
             data, report = dataset_of(engine, sources, folder, options.reading, quiescence_of(engine, options.quiescence), note,
                                       progress, kept)
     other_targets = options.method in ("rootstrap", "scores")  # otherwise the outcomes are the results
-    read = Read(data, report_line(report) if report else "", kept.results if other_targets else None, kept and kept.positions,
-                centipawn=scale_of(engine.game.name) / USUAL_SCALE)
+    read = Read(data, report_line(report) if report else "", kept.results if other_targets else None,
+                kept and kept.positions, centipawn=scale_of(engine.game.name) / USUAL_SCALE)
     if scores and kept:
         read = _scored(read, kept, start, options, folder, engine.cpu(options.workers))
     first = read.data.first[:-1][np.diff(read.data.first) > 0]
@@ -120,7 +120,8 @@ def _scored(read: Read, kept: Kept, start: Parameters, options: TuneOptions, fol
     """Return what was read with targets from scores; `start` are the parameters for --max-difference."""
     scored = with_score_targets(read.data, kept.scores, kept.results, kept.unknown, start, options, folder, device)
     positions = read.positions if scored.keep is None or read.positions is None else read.positions[scored.keep]
-    return read._replace(data=scored.data, results=scored.results, positions=positions, scored=scored)
+    return read._replace(data=scored.data, results=scored.results, positions=positions,
+                         scored=scored)
 
 
 def read_rows(sources: Sequence[str], folder: Path, options: TuneOptions, note: Callable[[str], None], start: Parameters) -> Read:
@@ -134,14 +135,17 @@ def read_rows(sources: Sequence[str], folder: Path, options: TuneOptions, note: 
 
 
 def centipawns_of_classic(data: Dataset) -> float | None:
-    """Return how many centipawns of `classic` one of the evaluation of rows is worth: the ratio of the medians of both, over
-    sampled positions. None if the rows are of another game, or hardly any say what their position and evaluation is."""
+    """Return how many centipawns of `classic` one of the evaluation of rows is worth: the ratio of the
+    medians of both, over sampled positions. None if the rows are of another game, or hardly any say
+    what their position and evaluation is."""
     if data.manifest["game"] != DEFAULT_GAME or not len(data.text) or not len(data.evaluation):
         return None
-    places = np.sort(np.random.default_rng(SEED).choice(data.positions, min(COMPARED, data.positions), replace=False))
+    random, n = np.random.default_rng(SEED), min(COMPARED, data.positions)
+    places = np.sort(random.choice(data.positions, n, replace=False))
     engine, classic = load_engine("classic")
     theirs, positions = [], []
-    for evaluation, text in zip(np.abs(data.evaluation[places]).tolist(), data.texts(places), strict=True):
+    sizes = np.abs(data.evaluation[places]).tolist()
+    for evaluation, text in zip(sizes, data.texts(places), strict=True):
         with contextlib.suppress(ValueError):
             if not np.isnan(evaluation):
                 positions.append(engine.game.position(text))

@@ -54,8 +54,8 @@ def method_line(options: TuneOptions, rows: bool, scores: bool, labelled: bool) 
     return f"{options.method}, lambda {options.lambda_:g}: learns from temporal differences{searched}"
 
 
-def describe(start: str, output: Path, read: Read, options: TuneOptions, result: FitResult, begun: Start,
-             on_results: tuple[Problem, Problem | None] | None, command: str) -> dict:
+def describe(start: str, output: Path, read: Read, options: TuneOptions, result: FitResult,
+             begun: Start, on_results: tuple[Problem, Problem | None] | None, command: str) -> dict:
     """Return a fit as plain data, for the parameter file and for --json; options are resolved."""
     data, game, score_scale = read.data, begun.game, read.scored and read.scored.scale
 
@@ -69,15 +69,19 @@ def describe(start: str, output: Path, read: Read, options: TuneOptions, result:
     labelled = not rows and data.games == data.positions and is_labelled(data)
     centipawn = read.centipawn if result.parameters.game == DEFAULT_GAME else None
     noise = noise_found(result, centipawn) if options.gradient == "analytic" else None
-    as_given = loss_as_given(result, on_results, begun.parameters.scale)
+    loss = loss_as_given(result, on_results, begun.parameters.scale)
     beside = [name for name, there in (
-        ("scale", result.problem.scale != begun.parameters.scale), ("slopes by phase", result.step is not None),
-        ("intercept", result.intercept.any())) if there]
+        ("scale", result.problem.scale != begun.parameters.scale),
+        ("slopes by phase", result.step is not None), ("intercept", result.intercept.any())) if there]
+    as_given = {"held_out_as_given": {"loss": loss, "by": beside}} if loss is not None and beside else {}
     used = {"targets": options.targets, "teacher": options.teacher, "nodes": options.nodes, "depth": options.depth,
             "lambda": options.lambda_, "max_difference": options.max_difference,
             "score_scale": score_scale and round(score_scale.value, 8), "gradient": options.gradient, "step": options.step}
     moved = result.step is None or result.share > 0
-    matched = _match_command(start, output, options, result.parameters.game, game) if moved else None
+    match = _match_command(start, output, options, result.parameters.game, game) if moved else None
+    if match and options.run:
+        match += f" --run {shlex.quote(f'{options.run}-match')}"
+    into = f"tuner export {shlex.quote(str(output))} --into SOURCE" if moved and game is None else None
     return {
         "command": command, "version": __version__, "seed": options.seed, "start": str(start),
         "output": str(output), **({"run": str(options.run)} if options.run else {}),
@@ -90,11 +94,12 @@ def describe(start: str, output: Path, read: Read, options: TuneOptions, result:
         "held_out_games": result.held_out_games, "held_out_positions": result.held_out_positions,
         "held_out_before": known(result.held_out_before), "held_out_after": known(result.held_out_after),
         "held_out_results": change and dict(change),
-        **({"held_out_as_given": {"loss": as_given, "by": beside}} if as_given is not None and beside else {}),
+        **as_given,
         "scale": round(result.parameters.scale, 8), "intercept": [round(float(v), 2) for v in result.intercept],
         "prior": options.prior or "none", "design_effect": round(result.design_effect, 3),
         "null_directions": result.null_directions, "never_applied": result.never_applied,
-        "held_out_change": on_own, **({"noise": noise} if noise else {}), **step_found(result, centipawn),
+        "held_out_change": on_own, **({"noise": noise} if noise else {}),
+        **step_found(result, centipawn),
         **({"draws": draws_of(result, result.parameters.stages)} if result.problem.objective.widths else {}),
         "ratios": ratios_of(result.uncertainty, result.weights, result.parameters.layout) if words.ratios else [],
         **({"labelled": True} if labelled else {}), **({"unit": words.unit} if words.unit != Wording().unit else {}),
@@ -103,8 +108,7 @@ def describe(start: str, output: Path, read: Read, options: TuneOptions, result:
         "advice": advice(result, change, noise, options.method, better_targets(
             rows, rows and len(data.score) > 0, game is None or game.roll is None), words, labelled),
         "compare": _command("diff", start, output, options), **(
-            {"match": matched + (f" --run {shlex.quote(f'{options.run}-match')}" if options.run else "")} if matched else {}),
-        **({"into": shlex.join(["tuner", "export", str(output), "--into"]) + " SOURCE"} if moved and game is None else {})}
+            {"match": match} if match else {}), **({"into": into} if into else {})}
 
 
 def _match_options(game: Game) -> str:
@@ -112,15 +116,17 @@ def _match_options(game: Game) -> str:
     return f" --depth {MATCH_DEPTH} --games {MATCH_GAMES}" if game.roll is None else f" --games {DICE_GAMES}"
 
 
-def _match_command(start: str, output: Path, options: TuneOptions, name: str, game: Game | None) -> str | None:
-    """Return the match that is suggested; None where no program here can play it. Without a `game` that is evaluated here, the
-    engine of the rows plays, if engines of the game of that `name` can."""
-    if game is not None:
-        return _command("match", output, start, options) + _match_options(game) if game.searcher else None
-    contest = find(name).contest if name in available() else None
+def _match_command(start: str, output: Path, options: TuneOptions, name: str,
+                   game: Game | None) -> str | None:
+    """Return the match that is suggested; None where no program here can play it. Without a `game` that
+    is evaluated here, the engine of the rows plays, if engines of the game of that `name` can."""
+    if game is not None and game.searcher:
+        return _command("match", output, start, options) + _match_options(game)
+    contest = find(name).contest if game is None and name in available() else None
     if contest is None or not contest.protocols:
         return None
-    return f"tuner match {contest.protocols[0]}:NEW {contest.protocols[0]}:OLD --nodes {ENGINE_NODES} --games {MATCH_GAMES}"
+    how = contest.protocols[0]
+    return f"tuner match {how}:NEW {how}:OLD --nodes {ENGINE_NODES} --games {MATCH_GAMES}"
 
 
 def step_found(result: FitResult, centipawn: float | None) -> dict:
@@ -129,7 +135,7 @@ def step_found(result: FitResult, centipawn: float | None) -> dict:
     if result.step is None:
         return {}
     step, data = result.step, result.problem.data
-    elo = {"gain": round(step.gain, 1), "cost": round(step.cost, 1)} if centipawn is not None else {}
+    elo = {} if centipawn is None else {"gain": round(step.gain, 1), "cost": round(step.cost, 1)}
     return {"play": {"share": round(step.share, 3), **elo},
             **({"slopes": [round(slope, 6) for slope in data.slopes]} if isinstance(data, SlopedDataset) else {})}
 
@@ -148,7 +154,8 @@ def result_lines(result: dict) -> list[str]:
         lines.append(f"see the report: tuner report {shlex.quote(result['run'])}")
     lines.append(f"see what changed: {result['compare']}")
     if result.get("into"):
-        lines.append(f"write it into your source, and compile that beside the program of before: {result['into']}")
+        lines.append("write it into your source, and compile that beside the program of before: "
+                     + result["into"])
     if result.get("match"):
         lines.append(f"see whether it is better: {result['match']}")
     return lines
@@ -165,10 +172,11 @@ def found_lines(result: dict) -> list[str]:
         of = "positions" if result.get("labelled") else "games of other openings"
         lines.append(f"{'labels ' if result.get('labelled') else 'results'}   {_changed(results)}  "
                      f"({results['games']:,} held-out {of}, {loss})")
-    if results and (given := result.get("held_out_as_given")) and (text := f"{given['loss']:.5f}") != f"{results['before']:.5f}":
+    if results and (given := result.get("held_out_as_given")):
         *most, last = given["by"]
-        lines.append(f"beside    {text} -> {results['before']:.5f}  (by the fit's {', '.join(most)}{' and ' * bool(most)}{last}, "
-                     "which are no weights of the evaluation)")
+        parts = f"{', '.join(most)} and {last}" if most else last
+        lines.append(f"beside    {given['loss']:.5f} -> {results['before']:.5f}  (by the fit's {parts}, not "
+                     "by weights of the evaluation)")
     if own and other:
         lines.append(f"{other:<9} {_changed(own)}  (the same positions, {how})")
     if points := result.get("points"):

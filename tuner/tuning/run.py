@@ -159,7 +159,8 @@ def _rounds(begun: Start, sources: Sequence[str], folder: Path, given: TuneOptio
             summary = report_reading(read, device, options, display, how)
             if executor.remote and (why := why_here(engine, read, options, sources)):
                 display.note(f"passes over the positions run on this machine: {why}")
-        fitting = replace(options.fitting(device), progress=display.passing, centipawn=read.centipawn)
+        fitting = replace(options.fitting(device), progress=display.passing,
+                          centipawn=read.centipawn)
         if first:
             options = _with_prior(read.data, parameters, options, fitting, display)
             fitting = replace(fitting, prior=options.prior)
@@ -191,13 +192,15 @@ def _without_gpu(options: TuneOptions, read: Read) -> TuneOptions:
     return replace(options, device="cpu", no_gpu=why)
 
 
-def _with_prior(data: Dataset, start: Parameters, options: TuneOptions, fitting: FitOptions, display: Display) -> TuneOptions:
+def _with_prior(data: Dataset, start: Parameters, options: TuneOptions, fitting: FitOptions,
+                display: Display) -> TuneOptions:
     """Return the options; the width that cross-validation chooses replaces --prior cv, and play replaces auto where it can be
     used: for results of games with several positions that are won or drawn, and an evaluation to start from."""
     if options.prior == "auto" and options.method == "logistic" and options.gradient == "analytic":
-        followed = np.diff(data.first)[split_games(data, options.held_out, options.seed)[0]] - 1  # positions with a next one
-        usable = start.weights.any() and data.positions > 2 * data.games and points_of(start.game) == 1 and (
-            followed.clip(0).sum() >= FEWEST)
+        lengths = np.diff(data.first)[split_games(data, options.held_out, options.seed)[0]]
+        pairs = (lengths - 1).clip(0).sum()  # of neighbouring positions
+        usable = start.weights.any() and data.positions > 2 * data.games and (
+            points_of(start.game) == 1 and pairs >= FEWEST)
         return replace(options, prior=PLAY) if usable else options
     if options.prior != "cv":
         return options

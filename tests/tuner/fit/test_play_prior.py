@@ -72,7 +72,8 @@ def test_weights_go_a_share_of_the_way(games):
     ahead[:, -1] = result.weights[:, -1]
     _, gradient = problem.loss_gradient(ahead)
     assert np.abs(gradient + problem.prior_gradient(ahead)).max() < 0.01 * np.abs(problem.loss_gradient(problem.start)[1]).max()
-    assert result.step.cost == pytest.approx(noise_of(result.uncertainty, problem, problem.start).elo(1.0).elo, rel=1e-9)
+    noise = noise_of(result.uncertainty, problem, problem.start)
+    assert result.step.cost == pytest.approx(noise.elo(1.0).elo, rel=1e-9)
     diagonal = np.sqrt(np.diag(result.uncertainty.covariance))
     np.testing.assert_allclose(result.uncertainty.standard_errors.ravel()[result.uncertainty.coordinates], diagonal, rtol=1e-9)
 
@@ -83,12 +84,13 @@ def test_the_step_does_not_depend_on_what_an_evaluation_calls_a_centipawn(games,
     sample, _, start = games
     found, notes, unit = [], [], 3.0
     for times in (1.0, unit):
-        parameters = replace(parameters_of(sample, times * start, game="chess"), scale=SCALE / times)
+        parameters = parameters_of(sample, times * start, game="chess")
+        parameters = replace(parameters, scale=SCALE / times)
         options = FitOptions(prior="play", held_out=0.0, centipawn=1 / times if known else None)
         found.append(fit(sample.data, parameters, options, note=notes.append))
     assert found[1].share == pytest.approx(found[0].share, rel=0.02)
     assert found[1].step.cost == pytest.approx(found[0].step.cost, rel=0.05)
-    np.testing.assert_allclose(found[1].weights, unit * found[0].weights, rtol=0.01, atol=0.2 * unit)
+    np.testing.assert_allclose(found[1].weights, unit * found[0].weights, rtol=0.01, atol=0.6)
     for line in notes:
         if line.startswith("prior play"):
             assert ("expected gain " in line) == known

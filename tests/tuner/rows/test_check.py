@@ -46,7 +46,7 @@ def test_an_engine_with_rounded_weights_fits(seed):
 
 @pytest.mark.parametrize("rounding", [False, True])
 def test_a_fault_in_few_rows_is_not_excused_by_rounding(rounding):
-    """Two of 3,000 rows count a number of whose weight engine and file have other opinions, by 12 centipawns."""
+    """Two of 3,000 rows count a number whose weights in engine and file differ by 12 centipawns."""
     engine = Engine.random(1, 3000)
     column = ENGINE.labels().index("king.shelter")
     engine.counts[:, column] = 0
@@ -61,8 +61,8 @@ def test_a_fault_in_few_rows_is_not_excused_by_rounding(rounding):
         assert [fault.name for fault in found.faults] == ["king.shelter"]
     else:
         assert found.lines()[-1].endswith(
-            f"the rows that differ agree, except {200 / (found.checked - found.exact):.2g} % of them, which are wrong in "
-            "another way: see the largest difference.")
+            f"the rows that differ agree, except {200 / (found.checked - found.exact):.2g} % of them, "
+            "which are wrong in another way: see the largest difference.")
 
 
 @pytest.mark.parametrize("seed", SEEDS)
