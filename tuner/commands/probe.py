@@ -77,7 +77,7 @@ def run(arguments: argparse.Namespace) -> dict:
     from tuner.io.files import LEARNED, QUIESCENCE, ROWS, require_writable
     from tuner.io.pairs import named_values
     from tuner.probe.run import ProbeOptions, probe
-    from tuner.tuning.result import report_line
+    from tuner.tuning.reading import report_line
 
     if arguments.rounds and not arguments.every:
         raise InputError(f"--rounds {arguments.rounds}: fits all options that are named, linear or not; add --every")

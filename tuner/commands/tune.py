@@ -89,9 +89,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--prior", type=_prior, default="auto", metavar="SD",
                        help="prior width, the standard deviation of weights around their starting values: centipawns, or "
                             "hundredths of a point; none; cv (one width, by cross-validation); play (for each list and term by "
-                            "empirical Bayes, then as far as pays in matches); or auto (default: play for results of games, for "
-                            "rootstrap and for scores of --own-games alone 20, for other scores of games 5; otherwise by "
-                            "empirical Bayes)")
+                            "empirical Bayes, then as far as pays in matches); or auto (default: play "
+                            "for results of games, also in rows; for rootstrap and for scores of "
+                            "--own-games alone 20, for other scores of games 5; otherwise by empirical "
+                            "Bayes)")
     group.add_argument("--held-out", type=share, default=0.1, metavar="SHARE",
                        help="share of the games that is held out, by whole openings, to validate the result (default: 0.1)")
     group.add_argument("--bootstrap", type=count, default=0, metavar="N",

@@ -27,7 +27,7 @@ SHAPES = {
         "own_games": COUNT, "own_rounds": WHOLE,
         "own_matches": [{"games": Needed(COUNT), "score": Needed(COUNT), "elo": NUMBER, "error": COUNT, "moved": COUNT,
                          "held_out": {"before": NUMBER, "after": NUMBER}}],
-        "noise": {name: COUNT for name in ("evaluations", "differences", "elo", "low", "high")}},
+        "noise": {name: COUNT for name in ("evaluations", "differences", "of_classic", "elo", "low", "high")}},
     "held_out_change": CHANGE,
     "ratios": [{"parameter": Needed(TEXT), "to": TEXT, "ratio": NUMBER, "low": NUMBER, "high": NUMBER}],
     "calibration": {"results": SIDES, "targets": SIDES},
