@@ -21,7 +21,6 @@ ENDS = {"TORYO": -1, "TSUMI": -1, "TIME_UP": -1, "ILLEGAL_MOVE": -1, "KACHI": 1,
 ILLEGAL = "%ILLEGAL_MOVE"
 _MOVE = re.compile(r"([+-])([0-9])([0-9])([1-9])([1-9])([A-Z]{2})", re.ASCII)
 _TIME = re.compile(r"T[0-9]+(\.[0-9]*)?", re.ASCII)
-_SCORE = re.compile(r"'\*\*\s+([+-]?[0-9]{1,7})\b", re.ASCII)
 _RATE = re.compile(r"'(black|white)_rate:.*:([0-9]+(?:\.[0-9]+)?)$", re.ASCII)
 
 
@@ -116,7 +115,8 @@ def _game(lines: Sequence[str], begin: int, end: int) -> ParsedGame:
             elif line.startswith(("N", "$")):
                 _tag(game, line, number + 1)
             else:
-                for text in filter(None, line.split(",")):
+                statements, _, comment = line.partition("'")
+                for text in filter(None, map(str.strip, statements.split(","))):
                     if refused and not _TIME.fullmatch(text) and text != ILLEGAL:
                         raise refused
                     refused = None if text == ILLEGAL else refused
@@ -126,6 +126,7 @@ def _game(lines: Sequence[str], begin: int, end: int) -> ParsedGame:
                         if fault.kind != ILLEGAL_KIND:
                             raise
                         refused = fault
+                game.take_comment(comment.removeprefix("*") if comment[:2] == "**" else comment)
         if refused:
             raise refused
         if not game.line:
@@ -138,10 +139,10 @@ def _game(lines: Sequence[str], begin: int, end: int) -> ParsedGame:
 
 
 def _comment(game: ParsedGame, line: str) -> None:
-    if game.moves and (found := _SCORE.match(line)):
-        game.scores[len(game.moves) - 1] = float(found[1])
-    elif found := _RATE.match(line):
+    if found := _RATE.match(line):
         game.elo[found[1]] = float(found[2])
+    elif line.startswith("'*"):
+        game.take_comment(line[2:])
 
 
 def _tag(game: ParsedGame, line: str, number: int) -> None:
@@ -155,7 +156,6 @@ def _tag(game: ParsedGame, line: str, number: int) -> None:
 
 
 def _statement(game: ParsedGame, start: _Start, text: str, number: int) -> None:
-    text = text.rstrip()
     if text.startswith("%"):
         _end(game, text[1:], number)
     elif game.found_end and not _TIME.fullmatch(text):
@@ -191,16 +191,16 @@ def _move(game: ParsedGame, found: re.Match, text: str, number: int) -> None:
 def _end(game: ParsedGame, name: str, number: int) -> None:
     if not game.line:
         raise Fault("no position", f"the end %{name[:20]} before the side to move", number)
-    if game.found_end:
-        raise Fault("text after the end", shown("%" + name), number)
     if name in ("+ILLEGAL_ACTION", "-ILLEGAL_ACTION"):
-        game.result = -1 if name[0] == "+" else 1
+        result: int | None = -1 if name[0] == "+" else 1
     elif name in ENDS:
         value = ENDS[name]
-        game.result = None if value is None else game.mover_result(value)
+        result = None if value is None else game.mover_result(value)
     else:
         raise Fault("unknown end", f"{shown('%' + name)}, expected one of %{', %'.join(ENDS)}", number)
-    game.found_end = True
+    if game.found_end and result != game.result:  # Floodgate says some ends twice
+        raise Fault("text after the end", shown("%" + name), number)
+    game.result, game.found_end = result, True
 
 
 def _digits(square: int) -> str:
