@@ -10,14 +10,15 @@ import numpy as np
 from games.shogi.attacks import KING, PROMOTED
 from games.shogi.gamefile import ILLEGAL_KIND, Fault, ParsedGame, shown
 from games.shogi.moves import NOWHERE
-from games.shogi.position import MOST, STATE
-from games.shogi.sfen import START_TEXT, board_of, hand_of, kind_on, position, words_of
+from games.shogi.position import MOST, START, STATE
+from games.shogi.sfen import board_of, hand_of, kind_on, words_of
 from games.shogi.squares import RANKS
 
 MEN = ("", "FU", "KY", "KE", "GI", "KA", "HI", "KI", "OU", "TO", "NY", "NK", "NG", "UM", "RY")
 # results for the side to move; None: undecided
 ENDS = {"TORYO": -1, "TSUMI": -1, "TIME_UP": -1, "ILLEGAL_MOVE": -1, "KACHI": 1, "SENNICHITE": 0, "JISHOGI": 0, "HIKIWAKE": 0,
         "MAX_MOVES": 0, "CHUDAN": None, "FUZUMI": None, "MATTA": None, "ERROR": None}
+START_BOARD = board_of(START)
 ILLEGAL = "%ILLEGAL_MOVE"
 _MOVE = re.compile(r"([+-])([0-9])([0-9])([1-9])([1-9])([A-Z]{2})", re.ASCII)
 _TIME = re.compile(r"T[0-9]+(\.[0-9]*)?", re.ASCII)
@@ -45,13 +46,11 @@ class _Start:
     def __init__(self) -> None:
         self.board: dict[int, tuple[int, int]] = {}
         self.hands: dict[tuple[int, int], int] = {}
-        self.standard = False
 
     def take(self, text: str, number: int) -> None:
         """Take a statement that begins with P."""
         if text.startswith("PI"):
-            self.board = board_of(position(START_TEXT))
-            self.standard = True
+            self.board = dict(START_BOARD)
             for place, name in self._men(text[2:], text, number):
                 if self.board.pop(place, (0, 0))[1] != MEN.index(name):
                     raise Fault("bad position", f"{shown(text)} takes away what is not there", number)
@@ -96,6 +95,8 @@ class _Start:
     def words(self, white: int, number: int) -> np.ndarray:
         if not self.board and not self.hands:
             raise Fault("no position", "the moves begin before a position, expected PI or P1 to P9", number)
+        if self.board == START_BOARD and not self.hands and not white:
+            return START.copy()
         try:
             return words_of(self.board, {man: held for man, held in self.hands.items() if held}, white, 1)
         except ValueError as problem:
@@ -216,7 +217,7 @@ def move_text(move: int, white: bool) -> str:
 def position_lines(words: np.ndarray) -> list[str]:
     """Return a position as statements, the side to move last."""
     board, white = board_of(words), int(words[STATE]) & 1
-    if np.array_equal(words[:13], position(START_TEXT)[:13]):
+    if np.array_equal(words[:13], START[:13]):
         return ["PI", "+-"[white]]
     rows = []
     for rank in range(RANKS):

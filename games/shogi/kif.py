@@ -10,7 +10,8 @@ import numpy as np
 from games.shogi.attacks import KING
 from games.shogi.gamefile import Fault, ParsedGame, shown
 from games.shogi.moves import NOWHERE
-from games.shogi.sfen import START_TEXT, board_of, position, words_of
+from games.shogi.position import START
+from games.shogi.sfen import board_of, words_of
 from games.shogi.squares import RANKS
 
 MEN = {"歩": 1, "香": 2, "桂": 3, "銀": 4, "角": 5, "飛": 6, "金": 7, "玉": 8, "王": 8, "と": 9, "成香": 10, "杏": 10, "成桂": 11,
@@ -103,7 +104,7 @@ class _Start:
                 return words_of(board, {man: held for man, held in self.hands.items() if held}, self.white or 0, 1)
             except ValueError as problem:
                 raise Fault("bad position", str(problem), number) from None
-        board = board_of(position(START_TEXT))
+        board = board_of(START)
         for place in HANDICAPS[self.handicap]:
             del board[RANKS * (place // 10 - 1) + place % 10 - 1]
         return words_of(board, {}, int(self.handicap != "平手"), 1)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import cProfile
+import pstats
 import random
 from dataclasses import replace
 
@@ -117,6 +119,14 @@ BOARD = """後手の持駒：飛　角二　歩十八
 変化：1手
    1 ４二金打
 """
+
+
+@pytest.mark.parametrize("line", ["PI", "PI11KY19KY", "PI\n+\n/", "P+00AL", "P1-KY-KE-GI-KI-OU-KI-GI-KE-KY", "N+", "V2.2",
+                                  "'** 5 x", "/", "PI\n+\n+5958OU\n-5152OU\n+5859OU\n-5251OU"])
+def test_rubbish_in_csa_takes_few_calls_a_byte(line):
+    profile, lines = cProfile.Profile(), f"{line}\n".__mul__(20_000 // len(line)).split("\n")
+    profile.runcall(lambda: list(csa.read_games(lines)))
+    assert pstats.Stats(profile).total_calls < 20 * 20_000  # type: ignore[attr-defined]
 
 
 KIFU_FOR_WINDOWS = """# ----  Kifu for Windows V7 V7.55 棋譜ファイル  ----
