@@ -56,7 +56,10 @@ def test_rootstrap_is_judged_by_results_and_by_agreement_apart(small_pgn, tmp_pa
     assert sum(line["positions"] for line in lines) == note["held_out_positions"]
     actual = sum(line["actual"] * line["positions"] for line in lines)
     assert 2 * actual == pytest.approx(round(2 * actual), abs=1e-6)  # whole wins and draws
-    assert note["held_out_results"]["before"] != pytest.approx(note["held_out_before"], abs=1e-3)
+    change = note["held_out_results"]
+    assert change["before"] != pytest.approx(note["held_out_before"], abs=1e-3)
+    assert change["low"] < 0 < change["high"]
+    assert "better or worse; whether they play better is another question\n" in ran.out
 
 
 def test_the_loss_on_results_is_that_of_the_held_out_games_by_hand(small_pgn, tmp_path):
