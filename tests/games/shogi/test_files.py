@@ -248,7 +248,7 @@ def test_scores_are_read_from_comments_of_shogihome_shogigui_and_floodgate():
     # of a player, before the move; of an analysis, behind it, and the first for a position counts
     assert home.scores == {1: 31, 2: -12, 3: -30_000}
     assert gui.scores == {0: 88, 1: 31, 2: -12, 3: -30_000}
-    assert (floodgate.scores, floodgate.result) == ({0: 88, 2: -12, 3: -5000}, 1)
+    assert (floodgate.scores, floodgate.result) == ({0: 88, 2: -12}, 1)
     (of_home,) = csa.read_games(f"{HEAD}+7776FU\n'**評価値=-35\n'*#評価値=7\n%TORYO\n".split("\n"))
     assert of_home.scores == {0: -35, 1: 7}
     assert floodgate.elo == {"black": 2000.0, "white": 2100.5}
