@@ -44,9 +44,10 @@ def number(name: str, text: str, least: int | None, most: int | None = None) -> 
     return value
 
 
-def legal_names_in(names: Sequence[str], move_named: Callable[[str], int]) -> tuple[tuple[str, ...], list[str]]:
-    """Return the legal moves of `searchmoves`, and a message for each other one; `move_named` raises
-    ValueError for it."""
+def legal_names_in(names: Sequence[str],
+                   move_named: Callable[[str], int]) -> tuple[tuple[str, ...], list[str]]:
+    """Return the legal moves of `searchmoves`, and a message for each other one, for which
+    `move_named` raises ValueError."""
     legal, faults = [], []
     for name in names:
         try:

@@ -26,7 +26,8 @@ def search_all(searcher: Searcher, line: Sequence[np.ndarray], limits: Limits, r
 
 def search_among(moves: Sequence[int], play: Callable[[np.ndarray, int], np.ndarray],
                  drawn: Callable[[list[np.ndarray]], bool]) -> Search:
-    """Return the search of these moves of the last position, of all if there are none; see `search_root_moves`."""
+    """Return the search of these moves of the last position, or of all if there are none; see
+    `search_root_moves`."""
     def search(searcher: Searcher, line: Sequence[np.ndarray], limits: Limits, report: Report,
                halted: Callable[[], bool]) -> Found:
         return search_root_moves(searcher, line, moves, play, drawn, limits, report, halted)

@@ -80,7 +80,8 @@ class ParsedGame:
         before the move (a player's) or behind it (an analysis); the first of a position counts."""
         ply = len(self.moves)
         if found := _PLAYER_SCORE.match(text):
-            ply -= not self.found_end
+            # of no position behind the end: Floodgate has %KACHI,'* -5000 for a win of Black
+            ply = -1 if self.found_end else ply - 1
         elif not (found := _ANALYSIS_SCORE.match(text)):
             return
         won = {"+詰": DECIDED, "先手勝ち": DECIDED, "-詰": -DECIDED, "後手勝ち": -DECIDED}.get(found[1])

@@ -165,8 +165,8 @@ def advice(result: FitResult, change: dict | None, noise: dict | None, method: s
             lines.append(f"only {games} {of}: intervals are wider (Student's t), and still rough")
     if change and change["high"] is not None:
         if change["low"] <= 0 <= change["high"]:
-            lines.append(f"the held-out {of} do not show whether the learned values predict {results} "
-                         "better or worse; whether they play better is another question")
+            lines.append(f"the held-out {of} do not show whether the learned values predict "
+                         f"{results} better or worse; whether they play better is another question")
         elif change["low"] > 0:
             lines.append(f"the learned values predict the {results} of held-out {of} worse than the starting values")
     if noise and method == "logistic" and (noise["elo"] > COSTLY if "elo" in noise else noise["evaluations"] > NOISY):

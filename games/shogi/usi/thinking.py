@@ -23,7 +23,7 @@ NO_MATES, RESIGN, WIN = "checkmate notimplemented", "bestmove resign", "bestmove
 
 def sensible(go: Go, faults: Sequence[str], root: np.ndarray) -> tuple[Go, list[str]]:
     """Return the `go` to search, and its faults with those found in the position. A faulty one is
-    still answered: its valid arguments apply, and without any limit left the search is one ply deep."""
+    still answered: its valid arguments apply, and without any limit left it is one ply deep."""
     legal, illegal = legal_names_in(go.searchmoves, lambda name: move_named(root, name))
     faults = [*faults, *illegal]
     if faults and not (go.infinite or go.ends(bool(int(root[STATE]) & 1))):

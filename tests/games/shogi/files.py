@@ -72,15 +72,18 @@ def write_kif(path: Path, rng: random.Random) -> tuple[list[str], int | None]:
 def handicap(rng: random.Random) -> str:
     """The start without some random men, as SFEN."""
     men, share = " lnsgkgsnl r     b ppppppppp", rng.choice([0.03, 0.1, 0.3, 0.7, 0.95])
-    white, black = ("".join(man if man == "k" or rng.random() > share else " " for man in men[1:]) for _ in "wb")
-    ranks = [white[:9], white[9:18], white[18:], *[" " * 9] * 3, black[18:], black[17:8:-1], black[8::-1]]
+    white, black = ("".join(man if man == "k" or rng.random() > share else " " for man in men[1:])
+                    for _ in "wb")
+    ranks = [white[:9], white[9:18], white[18:], *[" " * 9] * 3,
+             black[18:], black[17:8:-1], black[8::-1]]
     ranks[6:] = [rank.upper() for rank in ranks[6:]]
     for empty in range(9, 0, -1):
         ranks = [rank.replace(" " * empty, str(empty)) for rank in ranks]
     return f"{'/'.join(ranks)} {rng.choice('bw')} - 1"
 
 
-def positions(rng: random.Random, n: int, start: Callable[[], str] = lambda: START) -> list[tuple[str, int]]:
+def positions(rng: random.Random, n: int,
+              start: Callable[[], str] = lambda: START) -> list[tuple[str, int]]:
     """Positions of random games, as SFEN, each with a legal move in cshogi's form."""
     board, found = cshogi.Board(start()), []
     while len(found) < n:

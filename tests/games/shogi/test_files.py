@@ -41,7 +41,8 @@ def test_kif_is_read_as_cshogi_reads_it(tmp_path):
 @pytest.mark.parametrize("form", content.PACKED)
 def test_packed_positions_are_those_that_cshogi_packed(form, handicap, tmp_path):
     path, rng = tmp_path / ("a.psv" if form == content.PSV else "a.hcpe"), random.Random(3)
-    written = files.write_packed(path, rng, 600, form, (lambda: files.handicap(rng)) if handicap else lambda: files.START)
+    written = files.write_packed(path, rng, 600, form,
+                                 (lambda: files.handicap(rng)) if handicap else lambda: files.START)
     rows = np.fromfile(path, packed.PSV_DTYPE if form == content.PSV else packed.HCPE_DTYPE)
     (batch,) = reading.read(str(path), ALL, report := ReadReport(), pytest.fail)
     assert (report.games, report.used, report.positions) == (600, 600, 600)
@@ -121,8 +122,9 @@ BOARD = """後手の持駒：飛　角二　歩十八
 """
 
 
-@pytest.mark.parametrize("line", ["PI", "PI11KY19KY", "PI\n+\n/", "P+00AL", "P1-KY-KE-GI-KI-OU-KI-GI-KE-KY", "N+", "V2.2",
-                                  "'** 5 x", "/", "PI\n+\n+5958OU\n-5152OU\n+5859OU\n-5251OU"])
+@pytest.mark.parametrize("line", [
+    "PI", "PI11KY19KY", "PI\n+\n/", "P+00AL", "P1-KY-KE-GI-KI-OU-KI-GI-KE-KY", "N+", "V2.2", "'** 5 x",
+    "/", "PI\n+\n+5958OU\n-5152OU\n+5859OU\n-5251OU"])
 def test_rubbish_in_csa_takes_few_calls_a_byte(line):
     profile, lines = cProfile.Profile(), f"{line}\n".__mul__(20_000 // len(line)).split("\n")
     profile.runcall(lambda: list(csa.read_games(lines)))
@@ -248,14 +250,15 @@ def test_scores_are_read_from_comments_of_shogihome_shogigui_and_floodgate():
     # of a player, before the move; of an analysis, behind it, and the first for a position counts
     assert home.scores == {1: 31, 2: -12, 3: -30_000}
     assert gui.scores == {0: 88, 1: 31, 2: -12, 3: -30_000}
-    assert (floodgate.scores, floodgate.result) == ({0: 88, 2: -12, 3: -5000}, 1)
+    assert (floodgate.scores, floodgate.result) == ({0: 88, 2: -12}, 1)
     (of_home,) = csa.read_games(f"{HEAD}+7776FU\n'**評価値=-35\n'*#評価値=7\n%TORYO\n".split("\n"))
     assert of_home.scores == {0: -35, 1: 7}
     assert floodgate.elo == {"black": 2000.0, "white": 2100.5}
 
 
 @pytest.mark.parametrize(("end", "result"), [
-    ("%KACHI,'* -5000 win", -1), ("%KACHI\nT0\n%KACHI", -1), ("%TORYO,T3,'bye, then", 1), ("%TORYO,T3", 1)])
+    ("%KACHI,'* -5000 win", -1), ("%KACHI\nT0\n%KACHI", -1), ("%TORYO,T3,'bye, then", 1),
+    ("%TORYO,T3", 1)])
 def test_ends_of_csa_may_have_comments_and_be_said_twice(end, result):
     (game,) = csa.read_games(f"{HEAD}+7776FU ,T0\n{end}\n".split("\n"))
     assert (game.fault, len(game.moves), game.result) == (None, 1, result)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -43,3 +45,14 @@ def test_the_module_makes_the_first_ones_again():
     text = "\n".join(content.lines_of(str(PATH)))
     for _, game in make_games.play_share((FAIRY, 1, range(2))):
         assert game.strip() in text
+
+
+@pytest.mark.skipif(FAIRY is None, reason="no fairy-stockfish")
+def test_the_command_of_the_page_makes_more(monkeypatch, tmp_path):
+    page = (Path(REPOSITORY) / "docs" / "shogi.md").read_text(encoding="utf-8")
+    (line,) = re.findall("python -m games.shogi.make_games ([^`\n]*)", page)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", ["make_games", *line.replace("10000", "2").split()])
+    make_games.main()
+    (path,) = tmp_path.iterdir()
+    assert len(list(parse(str(path), content.of_file(path.name)))) == 2

@@ -116,7 +116,8 @@ def test_of_searchmoves_alone_one_is_played(talk):
     for name in ("9g9f", "1i1h", "5i5h"):
         assert talk.best("position startpos", f"go depth 3 searchmoves {name}")[0] == name
         check_info(talk.heard, board.sfen())
-    assert talk.best("position startpos", "go depth 3 searchmoves 9i9h 1g1f 9i9h")[0] in ("9i9h", "1g1f")
+    best = talk.best("position startpos", "go depth 3 searchmoves 9i9h 1g1f 9i9h")
+    assert best[0] in ("9i9h", "1g1f")
     assert talk.best("go nodes 500 searchmoves 5i5h 5a5b")[0] == "5i5h"
     assert talk.heard[0] == "info string searchmoves: illegal move '5a5b'; ignored"
 
@@ -124,10 +125,15 @@ def test_of_searchmoves_alone_one_is_played(talk):
 def test_a_network_delay_is_kept_of_byoyomi_unless_set_otherwise():
     server = Server(USI, evaluation(), lambda line: None, "it", "hand")
     line = USI.new_line()
-    for expected, words in ((0.88, ["byoyomi", "1000"]), (9.88, ["btime", "0", "byoyomi", "10000"]), (0.05, ["byoyomi", "100"])):
-        assert USI.task(words, line, server.options)[0].limits.seconds == pytest.approx(expected)
+
+    def seconds(text: str) -> float:
+        return USI.task(text.split(), line, server.options)[0].limits.seconds
+
+    assert seconds("byoyomi 1000") == pytest.approx(0.88)
+    assert seconds("btime 0 byoyomi 10000") == pytest.approx(9.88)
+    assert seconds("byoyomi 100") == pytest.approx(0.05)
     server.obey("setoption name NetworkDelay value 300")
-    assert USI.task(["byoyomi", "1000"], line, server.options)[0].limits.seconds == pytest.approx(0.7)
+    assert seconds("byoyomi 1000") == pytest.approx(0.7)
 
 
 def test_byoyomi_is_time_for_each_move_besides_the_clock():
