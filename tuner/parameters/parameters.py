@@ -77,7 +77,7 @@ class Parameters:
         return replace(self, weights=weights, **changes)
 
     def option_name(self, path: str) -> str | None:
-        """What an engine calls the option that `tuner probe` made a parameter of: `Piece Activity` for `options.Piece_Activity`."""
+        """What an engine calls the option that became this parameter: `Piece Activity` for `options.Piece_Activity`."""
         names = self.learned.get(ENGINE_OPTIONS)
         name = names.get(path) if isinstance(names, dict) else None
         return None if name is None else one_line(str(name))
