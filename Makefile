@@ -20,7 +20,7 @@ FAST := $(addprefix tests/, test_layers.py test_compiled_sources.py params \
     commands/test_command_line.py)
 
 tune: .venv/installed
-	$(BIN)/tuner tune classic games/samples/stockfish400.pgn.zst -o learned.yaml
+	$(BIN)/tuner tune classic samples -o learned.yaml
 	$(BIN)/tuner diff classic learned.yaml
 
 check: .venv/tested

@@ -102,10 +102,10 @@ def compose(game: str, terms: Sequence[Term]) -> Composition:
         if module_name not in sys.modules:
             _units[key] = composed
             path = composed.folder / f"{module_name}.py"
-            text = glue_text(game, terms, key)
-            if not path.exists() or path.read_text(encoding="utf-8") != text:
+            text = glue_text(game, terms, key).encode()
+            if not path.exists() or path.read_bytes() != text:
                 temporary = path.with_suffix(f".{os.getpid()}.tmp")
-                temporary.write_text(text, encoding="utf-8")
+                temporary.write_bytes(text)
                 os.replace(temporary, path)
             spec = importlib.util.spec_from_file_location(module_name, path)
             assert spec is not None and spec.loader is not None, "there is a loader for .py"

@@ -7,6 +7,7 @@ game: positions of one game share its result, and standard errors take that into
 import io
 import sys
 import tempfile
+from importlib.resources import files
 from pathlib import Path
 
 import chess.pgn
@@ -18,7 +19,7 @@ GAMES, EVERY = 300, 8  # games to read; one position of every 8 plies
 
 
 def write_positions(path: Path) -> None:
-    with open("games/samples/stockfish400.pgn.zst", "rb") as packed, open(path, "w", encoding="utf-8") as out:
+    with (files("games") / "samples/stockfish400.pgn.zst").open("rb") as packed, open(path, "w", encoding="utf-8") as out:
         games = io.TextIOWrapper(zstandard.ZstdDecompressor().stream_reader(packed), encoding="utf-8")
         for number in range(GAMES):
             game = chess.pgn.read_game(games)

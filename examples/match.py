@@ -13,8 +13,7 @@ import tuner
 def main(folder: Path) -> None:
     result = tuner.play_match("classic", "material", games=20, depth=2, pgn=folder / "games.pgn", run=folder / "match")
     print(result)
-    elo = result.result["elo"]
-    print("Elo of classic:", elo["value"], "from", elo["low"], "to", elo["high"])
+    print("points of classic:", result.wins + result.draws / 2)
     print("the report:", tuner.write_report(folder / "match"))
 
 

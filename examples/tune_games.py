@@ -1,7 +1,7 @@
-"""Tune piece values on games in PGN: python examples/tune_games.py [FOLDER]
+"""Tune piece values on the bundled games: python examples/tune_games.py [FOLDER]
 
-The second line of options is here to finish in seconds. Leave it out for your own games: the default method learns from searches
-of their positions, which makes stronger evaluations than results alone.
+For your own games name their files in place of "samples", and leave out the second line of options, which is here to finish in
+seconds: the default method learns from searches of their positions, which makes stronger evaluations than results alone.
 """
 
 import sys
@@ -13,7 +13,7 @@ import tuner
 
 def main(folder: Path) -> None:
     classic = tuner.load("classic")
-    learned = tuner.tune(classic, "games/samples/stockfish400.pgn.zst", output=folder / "learned.yaml", run=folder / "run",
+    learned = tuner.tune(classic, "samples", output=folder / "learned.yaml", run=folder / "run",
                          only="material.*", method="logistic", per_game=4)
     print(learned)
     print(classic.compare(learned.evaluation))

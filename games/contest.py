@@ -93,6 +93,7 @@ class PlayedGame:
     loser: int | None = None
     detail: str = ""
     players: tuple[str, str] = ("?", "?")
+    named_first: int = 0  # the player, 0 or 1, whom all games of a match name first
     round: str = "?"
     control: str = "?"
     date: str = "????.??.??"
@@ -124,6 +125,8 @@ class Contest:
 
     reason: Callable[[PlayedGame], str] | None = None  # why the game ended: White mates
     text: Callable[[PlayedGame], str] | None = None  # the game as text for a file of games
+    # makes a function from texts of games, in turn, to what a file takes for each; None: the texts
+    session: Callable[[], Callable[[str], str]] | None = None
     openings: Callable[[str, Callable[[str], None]], Openings] | None = None  # of a file; reports skipped lines; InputError
     # a player that runs an engine: protocol ("uci" or "xboard"), command, options, control, megabytes of hash; InputError
     external: Callable[[str, str, dict[str, str], Control, int | None], Player] | None = None

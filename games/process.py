@@ -63,6 +63,11 @@ class EngineProcess:
         if bulk:
             self._complaining.start()
 
+    @property
+    def number(self) -> int:
+        """The number by which the system knows the process."""
+        return self._process.pid
+
     def say(self, text: bytes) -> None:
         """Write whole lines, in one piece, without waiting for the engine."""
         self._texts.put(text)
@@ -176,6 +181,16 @@ class EngineProcess:
                     left = left[into.write(left):]
         with contextlib.suppress(OSError):
             into.close()
+
+
+def cpu_seconds(process: int) -> float | None:
+    """Return the CPU time that another process has used, None where the system does not tell."""
+    try:
+        with open(f"/proc/{process}/stat", "rb") as stream:
+            fields = stream.read().rpartition(b")")[2].split()
+    except OSError:
+        return None
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 @atexit.register

@@ -9,18 +9,29 @@ import shutil
 import textwrap
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import tuner
+from evalterms.encoding import encodings_of
+from games.backgammon.board import counts_of, turn_of, with_dice
+from games.chess.fen import position
+from games.record import available
+from tests.evalterms.chess.test_encodings import boards
+from tests.games.backgammon.support import rolls_of_games
 from tests.games.support import REPOSITORY
+from tests.tuner.networks.support import network
 from tuner.cli import COMMANDS, make_parser
 from tuner.engine.loading import load_engine, parameter_path
+from tuner.networks.evaluation import network_evaluation
+from tuner.networks.files import NetworkFile, write_network
 from tuner.parameters.reader import KEYS, read_parameters
 
 PAGES = [REPOSITORY / name for name in ("README.md", "CONVENTIONS.md", "CONTRIBUTING.md")] + sorted(
     (REPOSITORY / "docs").glob("*.md"))
 FOLDERS = {path.name for path in REPOSITORY.iterdir() if path.is_dir()} - {".venv", "build"}
 EVERY = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(REPOSITORY).as_posix())
+NETWORKS = REPOSITORY / "docs" / "networks.md"
 PYTHON = (REPOSITORY / "docs" / "python.md").read_text(encoding="utf-8")
 
 
@@ -71,6 +82,19 @@ def test_every_command_shown_is_understood(page):
             parser.parse_args(words)
 
 
+@pytest.mark.parametrize("name", ["backgammon", "backgammon-data", "networks"])
+def test_a_learned_file_is_made_before_it_is_used(name):
+    made = set()
+    for block in blocks(REPOSITORY / "docs" / f"{name}.md"):
+        for line in re.findall(r"^tuner (.*)", block, re.MULTILINE):
+            words = shlex.split(line, comments=True)
+            output = words.index("-o") + 1 if "-o" in words else None
+            read = [word for k, word in enumerate(words)
+                    if word.endswith((".yaml", ".csv")) and k != output]
+            assert set(read) <= made | {"labels.csv"}, line
+            made.add(words[output] if output else None)
+
+
 @EVERY
 def test_every_option_named_is_one_of_a_command(page):
     named = set(re.findall(r"`(--[a-z][a-z-]+)", page.read_text(encoding="utf-8"))) - {"--resolution"}
@@ -109,3 +133,93 @@ def test_the_page_of_formats_lists_every_key_and_every_array():
     text = (REPOSITORY / "docs" / "formats.md").read_text(encoding="utf-8")
     rows = "\n".join(re.findall(r"^\| `.*", text, re.MULTILINE))
     assert [key for key in (*KEYS, *ARRAYS) if f"`{key}`" not in rows] == []
+
+
+@pytest.fixture(scope="module")
+def by_the_page() -> dict:
+    """What the Python of the page of networks defines; it needs nothing of this project."""
+    (code,) = [block for block in blocks(NETWORKS) if "def value(" in block]
+    assert re.findall(r"^ *(?:import|from) (\w+)", code, re.MULTILINE) == ["re", "numpy"]
+    names: dict = {"print": lambda *found: printed.extend(found)}
+    printed: list[float] = []
+    bundled = "params/backgammon/network"
+    code = code.replace(bundled, str(REPOSITORY / bundled))
+    exec(compile(code, "networks.md", "exec"), names)
+    assert printed == pytest.approx([0.055, 5.5], rel=0.01)
+    return names
+
+
+def chess_inputs(board, name: str) -> np.ndarray:
+    """The inputs of a board of python-chess, written from the page."""
+    kinds = "prnbqk"
+    pieces = []
+    for square, piece in board.piece_map().items():
+        rank, file = square // 8 + 1, square % 8 + 1
+        rank = rank if board.turn else 9 - rank
+        pieces.append((8 * (rank - 1) + file - 1, kinds.index(piece.symbol().lower()),
+                       piece.color == board.turn, rank, file))
+    pieces.sort()
+    sizes = {"bitboard768": 768, "mailbox64": 64, "antisymmetric384": 384}
+    if name in sizes:
+        x = np.zeros(sizes[name])
+        for s, k, ours, _, _ in pieces:
+            if name == "bitboard768":
+                x[(0 if ours else 384) + 64 * k + s] = 1
+            elif name == "mailbox64":
+                x[s] = (k + 1) / 6 * (1 if ours else -1)
+            else:
+                x[64 * k + s] = 1 if ours else -1
+        return x
+    x, both = [], 2 if name in ("pieces192", "compressed100") else 4
+    whole = name.startswith("pieces")
+    for k, room in enumerate((8, 10, 10, 10, 9, 1) if whole else (8, 4, 4, 4, 4, 1)):
+        for side in (True, False):
+            found = [(rank, file) if both == 2 else (rank, 9 - rank, file, 9 - file)
+                     for _, kind, ours, rank, file in pieces if kind == k and ours == side][:room]
+            x += [number / 8 for piece in found for number in piece]
+            x += [0] * (both * (room - len(found)))
+    return np.array(x)
+
+
+@pytest.mark.parametrize("encoding", [
+    "bitboard768", "mailbox64", "antisymmetric384", "pieces384", "pieces192", "compressed200", "compressed100"])
+def test_the_page_of_networks_suffices_to_evaluate_those_of_chess(tmp_path, by_the_page, encoding):
+    some = list(boards(40))
+    size = len(chess_inputs(some[0], encoding))
+    write_network(tmp_path / "net.yaml", NetworkFile("chess", encoding, network(
+        size, [(7, "relu"), (5, "tanh"), (1, "sigmoid")]), 1, "", 0.003))
+    positions = np.array([position(board.fen()) for board in some])
+    found = network_evaluation(tmp_path / "net.yaml").values(positions)
+    for board, evaluation in zip(some, found, strict=True):
+        v = by_the_page["value"](str(tmp_path / "net"), chess_inputs(board, encoding))
+        ours = evaluation if board.turn else -evaluation
+        assert ours == pytest.approx(np.arctanh(v) / 0.003, rel=1e-4, abs=1e-3)
+    assert {board.turn for board in some} == {True, False} and np.ptp(found) > 1
+
+
+@pytest.mark.parametrize(("encoding", "points", "last"), [
+    ("perspective196", 3, "sigmoid"), ("tesauro198", 3, "tanh"), ("tesauro198", 1, "sigmoid")])
+def test_the_page_of_networks_suffices_to_evaluate_those_of_backgammon(
+        tmp_path, by_the_page, encoding, points, last):
+    some = np.array([with_dice(words, (0, 0)) for words in rolls_of_games(3, 300)])
+    size = 196 if encoding == "perspective196" else 198
+    write_network(tmp_path / "net.yaml", NetworkFile("backgammon", encoding, network(
+        size, [(6, "sigmoid"), (1, last)]), points, "", 0.004))
+    found = network_evaluation(tmp_path / "net.yaml").values(some)
+    for words, evaluation in zip(some, found, strict=True):
+        turn = turn_of(words)
+        sides = [by_the_page["side"](counts.tolist()) for counts in counts_of(words)]
+        x = [*sides[turn], *sides[1 - turn]]
+        if size == 198:
+            x = [*sides[0], *sides[1], 1 - turn, turn]
+        v = by_the_page["value"](str(tmp_path / "net"), np.array(x, float))
+        ours = -1 if size == 196 and turn else 1
+        expected = np.arctanh(v * points / 3) / 0.004
+        assert ours * evaluation == pytest.approx(expected, rel=1e-4, abs=1e-3)
+    assert np.ptp(found) > 1
+
+
+def test_the_page_of_networks_lists_every_encoding():
+    rows = re.findall(r"^\| `(\w+)` \|", NETWORKS.read_text(encoding="utf-8"), re.MULTILINE)
+    known = {name for game in available() for name in encodings_of(game)}
+    assert known and all(rows.count(name) >= 1 for name in known)

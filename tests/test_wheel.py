@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import email
 import importlib
+import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -15,6 +18,7 @@ from pathlib import Path
 import pytest
 
 from tests.games.support import REPOSITORY
+from tuner.cli import COMMANDS, make_parser
 
 PACKAGES = ("tuner", "evalterms", "games", "params")
 DEPENDENCIES = ("numpy", "scipy", "numba", "llvmlite", "yaml", "chess", "rich", "zstandard", "jinja2", "matplotlib", "shtab")
@@ -102,8 +106,27 @@ def test_the_program_learns_compares_and_reports_from_an_empty_folder(installed,
     assert "</html>" in page.read_text(encoding="utf-8") and "<style>" in page.read_text(encoding="utf-8")
 
 
+def test_what_an_index_shows_is_complete_and_leads_nowhere_that_it_cannot_follow(wheel):
+    with zipfile.ZipFile(wheel) as archive:
+        (name,) = (name for name in archive.namelist() if name.endswith(".dist-info/METADATA"))
+        about = email.message_from_bytes(archive.read(name))
+    assert about["Author"] and "chess" in about["Keywords"] and about["License-Expression"] or about["License"]
+    versions = {f"Programming Language :: Python :: 3.{minor}" for minor in range(10, 15)}
+    assert versions <= set(about.get_all("Classifier")) and about["Requires-Python"] == "<3.15,>=3.10"
+    text = about.get_payload()
+    assert re.findall(r"\]\((?!https?://)|<img", text) == []
+    for line in re.findall(r"^tuner (.*)", text, re.MULTILINE):
+        make_parser(COMMANDS)[0].parse_args(line.split())
+
+
+@pytest.mark.parametrize("start", ["classic", "shogi/zero", "backgammon/zero"])
+def test_the_first_command_of_the_readme_needs_no_clone(installed, start):
+    games = installed.run("tuner", "tune", start, "samples", "--dry-run", "--per-game", 1, "--skip-start", 30, "--json").stdout
+    assert json.loads(games)["games"] > 900
+
+
 def test_kernels_and_all_parameter_files_can_be_read(installed):
-    code = ("from tuner.device.gpu.library import source; from tuner.engine.loading import SAMPLES, parameter_path; "
-            "print('__global__' in source(), SAMPLES.is_file(), "
+    code = ("from tuner.device.gpu.library import source; from tuner.engine.loading import parameter_path; "
+            "print('__global__' in source(), "
             "*(parameter_path(name).is_file() for name in ('zero', 'classic', 'tictactoe/zero')))")
-    assert installed.run("python", "-c", code).stdout.split() == ["True"] * 5
+    assert installed.run("python", "-c", code).stdout.split() == ["True"] * 4

@@ -15,7 +15,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+from tuner.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from games.streams import InputError

@@ -12,38 +12,44 @@ import sys
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from tuner import __version__
 from tuner.commands.completion import SHELLS, completion_of
 from tuner.commands.parser import Help, Parser, nearest
 from tuner.commands.standard_streams import make_usable, trouble
 from tuner.io.interrupt import prompt_interrupts
 from tuner.io.text import one_line
+from tuner.version import __version__
 
 # The matrices here are small: the threads of a linear algebra library would wait longer than they work.
 for name in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"):
     os.environ.setdefault(name, "1")
 
-COMMANDS = {
-    "tune": "learn the weights of a parameter file from games",
-    "selfplay": "learn the weights from games of self-play",
-    "games": "play games of an evaluation against noisy copies of itself, to learn from",
-    "match": "play a match between two players and estimate the difference in Elo",
-    "diff": "compare parameter files",
-    "rank": "rank many parameter files by agreement with values of positions",
-    "network": "learn a small network from values of positions",
-    "headroom": "measure what better weights, and functions that are not linear, could gain",
-    "report": "write an HTML page about a run",
-    "export": "write a parameter file as text for engines, or into their source",
-    "trace": "write a source file with which an engine prints rows",
-    "eval": "explain the evaluation of a position",
-    "params": "check a parameter file, or add the parameters it lacks",
-    "dataset": "build, inspect, merge or split datasets",
-    "probe": "measure what the options of an engine do, as rows to tune from",
-    "uci": "play in any chess program",
-    "usi": "play in any shogi program",
-    "ubgi": "play in any backgammon program",
-    "bench": "measure the speed of the parts",
+GROUPS = {  # each command with what it is wanted for
+    "learn": {
+        "tune": "you have games: learn a parameter file from them",
+        "selfplay": "you have no games, and few weights: learn from self-play",
+        "games": "you have no games, and many weights: play games to learn from",
+        "dataset": "you tune on the same games again: count their terms once",
+        "params": "you write a parameter file: check it, or add what it lacks"},
+    "judge": {
+        "match": "is it stronger? play two files or engines, with Elo or SPRT",
+        "diff": "what changed? compare parameter files",
+        "report": "how did a run go? write an HTML page about it",
+        "rank": "which of many files is best? order them without playing",
+        "eval": "why this value? explain the evaluation of a position"},
+    "engines": {
+        "trace": "yours shall print what it counts: write the source for that",
+        "probe": "you have no source: measure what an engine's options do",
+        "export": "yours needs the numbers: write them, also into its source"},
+    "play": {
+        "uci": "play in any chess program",
+        "usi": "play in any shogi program",
+        "ubgi": "play in any backgammon program"},
+    "research": {
+        "network": "learn a small network from values of positions",
+        "headroom": "measure what better weights and other functions could gain",
+        "bench": "measure the speed of the parts"},
 }
+COMMANDS = {name: text for group in GROUPS.values() for name, text in group.items()}
 EPILOG = """start here:
   tuner tune classic games.pgn.zst -o learned.yaml
   tuner diff classic learned.yaml
@@ -52,6 +58,25 @@ EPILOG = """start here:
 
 completion in bash: eval "$(tuner --print-completion bash)"
 """
+
+
+class _Grouped(Help):
+    """Help that shows the commands in their groups."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, max_help_position=14)
+
+    def _format_action(self, action: argparse.Action) -> str:
+        if not isinstance(action, argparse._SubParsersAction):
+            return super()._format_action(action)
+        titles, lines = {next(iter(group)): title for title, group in GROUPS.items()}, []
+        for one in action._get_subactions():
+            if one.dest in titles:
+                lines.append(f"  {titles[one.dest]}\n")
+            self._indent()
+            lines.append(super()._format_action(one))
+            self._dedent()
+        return "".join(lines)
 
 
 class _PrintCompletion(argparse.Action):
@@ -65,7 +90,7 @@ class _PrintCompletion(argparse.Action):
 
 def make_parser(names: Collection[str | None]) -> tuple[Parser, Mapping[str, Parser]]:
     """The parser of the whole command line, and those of its commands; only `names` of them have their arguments."""
-    parser = Parser(prog="tuner", usage="tuner COMMAND [options]", add_help=False, formatter_class=Help, epilog=EPILOG,
+    parser = Parser(prog="tuner", usage="tuner COMMAND [options]", add_help=False, formatter_class=_Grouped, epilog=EPILOG,
                     description="Learn the weights of a hand-written evaluation from games.")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands", prog="tuner",
                                      parser_class=Parser)

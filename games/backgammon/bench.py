@@ -24,7 +24,6 @@ from games.search.searcher import Limits, Searcher
 
 __all__ = ["WHOLE_GAMES"]
 
-SAMPLES = "pubeval.mat.zst"
 LIGHT = "backgammon/classic"  # measured anyway: tables only are not much lighter
 REFERENCE = "gnubg-nn"
 TARGETS = {"td linear": 5_000, "td network": 1_800, "networks": 1.0}  # games a CPU second; million networks a CPU second

@@ -183,6 +183,13 @@ def ply_of(words: np.ndarray) -> int:
     return int(words[STATE]) >> PLY_SHIFT
 
 
+def swapped(positions: np.ndarray) -> np.ndarray:
+    """Return positions (n, words) with the two players in each other's place."""
+    found = np.ascontiguousarray(positions[:, [2, 3, 0, 1, 4]])
+    found[:, STATE] ^= TURN
+    return found
+
+
 def turn_of(words: np.ndarray) -> int:
     """Return 0 if the first player is to move, 1 if the second."""
     return int(words[STATE]) & 1

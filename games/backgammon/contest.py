@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from games.backgammon.board import swapped
 from games.backgammon.gamerecord import PLAYED, RESIGNED, UNFINISHED, GameRecord
-from games.backgammon.mat import mat_text
+from games.backgammon.mat import mat_text, one_session
 from games.backgammon.moves import legal_moves
 from games.backgammon.native import pubeval_move
 from games.backgammon.rules import HIGHEST_POINTS, MOVE_DICE_SHIFT, afterstates
@@ -49,17 +50,18 @@ def reason(game: PlayedGame) -> str:
 
 
 def text(game: PlayedGame) -> str:
-    """Return a game as a match of one game in the .mat format."""
-    record = GameRecord(players=(_named(game.players[0]), _named(game.players[1])))
-    for words, move in zip(game.line, game.moves, strict=False):
+    """Return a game as a session of one game in .mat format; `named_first` has the left column."""
+    first = game.named_first
+    record = GameRecord(players=(_named(game.players[first]), _named(game.players[1 - first])))
+    for words, move in zip(swapped(game.line) if first else game.line, game.moves, strict=False):
         record.rolled.append(np.asarray(words))
         record.moves.append(move & (1 << MOVE_DICE_SHIFT) - 1)
     if game.outcome is None:
         record.end = UNFINISHED
     else:
-        record.points = round(game.outcome * HIGHEST_POINTS)
+        record.points = round(game.outcome * HIGHEST_POINTS) * (-1 if first else 1)
         record.end = PLAYED if game.end == RULES else RESIGNED
-    return mat_text([record]) + "\n"
+    return mat_text([record])
 
 
 def _named(name: str) -> str:
@@ -78,4 +80,5 @@ def external(protocol: str, command: str, options: dict[str, str], control: Cont
     return player
 
 
-CONTEST = Contest(reason=reason, text=text, players={"pubeval": PubevalPlayer}, external=external, protocols=("gnubg", "ubgi"))
+CONTEST = Contest(reason=reason, text=text, session=one_session, players={"pubeval": PubevalPlayer},
+                  external=external, protocols=("gnubg", "ubgi"))

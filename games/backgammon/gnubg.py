@@ -43,7 +43,8 @@ LONGEST_REPLY = 4096
 def gnubg_plies(text: str) -> int:
     """Return the plies that `gnubg:PLIES` names; InputError if they are not 0 to DEEPEST."""
     if not text.isdecimal() or len(text) > 1 or int(text) > DEEPEST:
-        raise InputError(f"gnubg:{text}: expected gnubg:PLIES with 0 to {DEEPEST} plies, where 0 is one roll deep")
+        raise InputError(f"gnubg{text and ':'}{text}: expected gnubg:PLIES with 0 to {DEEPEST} plies, "
+                         "where 0 is one roll deep")
     return int(text)
 
 

@@ -9,20 +9,20 @@
       3)  Doubles => 2                Drops
           Wins 1 point
 
-A line's right half begins at its column, or after the wide gap behind the left half.
+A line's right half begins at its column, or after the blank behind a left half that is longer.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from games.backgammon.board import dice_of, turn_of
 from games.backgammon.gamerecord import DROPPED, UNFINISHED, Fault, Found, GameRecord
 from games.backgammon.notation import move_text
 from games.streams import InputError
 
-LEFT = 28  # width of the left half, behind the number of the line
+LEFT = 28  # width of the left half with the blank behind it
 RIGHT_FROM = 20  # column from which a half that stands alone is the right one
 MATCH = re.compile(r"\s*(\d{1,5}) point match\b.*", re.ASCII | re.IGNORECASE)
 GAME = re.compile(r"\s*Game (\d+)\s*", re.ASCII)
@@ -30,7 +30,10 @@ NAMES = re.compile(r"\s*(.{0,80}?) : (\d{1,5})\s+(.{0,80}?) : (\d{1,5})\s*", re.
 NUMBERED = re.compile(r"\s*(\d{1,4})\)(.*)", re.ASCII | re.DOTALL)
 ROLL = re.compile(r"([1-6])([1-6]):\s*(.*)", re.ASCII | re.DOTALL)
 DOUBLES = re.compile(r"Doubles(?:\s*=>\s*(\d{1,6}))?", re.ASCII | re.IGNORECASE)
-WINS = re.compile(r"\s*Wins (\d{1,6}) points?\b.*", re.ASCII | re.IGNORECASE)
+WINS = re.compile(r"(\s*)Wins (\d{1,6}) points?\b.*", re.ASCII | re.IGNORECASE)
+HEADER = " {} point match\n"
+SINGLE = re.compile(r"(?: 0 point match\n)?\n Game \d+\n (.*?) : \d+ +(.*) : \d+\n(.*)",
+                    re.ASCII | re.DOTALL)
 HALF = re.compile(r"[1-6]{2}:|Doubles\b|Takes\b|Drops\b|Passes\b|Wins \d", re.ASCII | re.IGNORECASE)
 
 
@@ -85,9 +88,8 @@ class Reader:
         if not text.strip() or text.startswith(";"):
             return
         if found := WINS.fullmatch(text):
-            won = int(found[1])
-            right = len(text) - len(text.lstrip()) >= RIGHT_FROM
-            game.finish(-won if right else won)
+            won = int(found[2])
+            game.finish(-won if len(found[1]) >= RIGHT_FROM else won)
         elif found := NUMBERED.fullmatch(text):
             for side, half in halves(found[2], found.start(2)):
                 self._half(game, side, half)
@@ -108,7 +110,7 @@ class Reader:
         elif text.lower() in ("drops", "passes"):
             game.drop(side)
         elif found := WINS.fullmatch(text):
-            game.finish(int(found[1]) if side == 0 else -int(found[1]))
+            game.finish(int(found[2]) if side == 0 else -int(found[2]))
         elif text.lower() != "takes":
             raise Fault(f"{text[:40]!r} is neither a roll nor an action of the cube",
                         "text that is neither a roll nor an action of the cube")
@@ -130,11 +132,35 @@ def parse(source: str, text: Iterator[bytes]) -> Iterator[Found]:
 
 def mat_text(games: list[GameRecord]) -> str:
     """Return games of one match, or of one money session, as the text of a `.mat` file."""
-    parts = [f" {games[0].length if games else 0} point match\n"]
+    parts = [HEADER.format(games[0].length if games else 0)]
     for number, game in enumerate(games, 1):
-        first, second = (f"{name or 'player'} : {score}" for name, score in zip(game.players, game.score, strict=True))
-        parts.append(f"\n Game {number}\n {first:<30} {second}\n" + "".join(_numbered(_actions(game))) + _result(game))
+        parts += [_begins(number, game.players, game.score), *_numbered(_actions(game)),
+                  _result(game)]
     return "".join(parts)
+
+
+def one_session() -> Callable[[str], str]:
+    """Make a function from texts of single games, in turn, to what a file takes for each: one money
+    session with one header, whose games are numbered and have the score of the games before."""
+    number, score = 0, [0, 0]
+
+    def piece(text: str) -> str:
+        nonlocal number
+        single = SINGLE.fullmatch(text)
+        assert single is not None, "expected the text of one game, as mat_text writes it"
+        first, second, moves = single.groups()
+        header, before = "" if number else HEADER.format(0), (score[0], score[1])
+        number += 1
+        if won := WINS.fullmatch(moves.rstrip("\n").rpartition("\n")[2]):
+            score[len(won[1]) >= RIGHT_FROM] += int(won[2])
+        return header + _begins(number, (first, second), before) + moves
+
+    return piece
+
+
+def _begins(number: int, players: tuple[str, str], score: tuple[int, int]) -> str:
+    first, second = (f"{name or 'player'} : {n}" for name, n in zip(players, score, strict=True))
+    return f"\n Game {number}\n {first:<30} {second}\n"
 
 
 def _actions(game: GameRecord) -> list[tuple[int, str]]:
@@ -163,7 +189,7 @@ def _numbered(actions: list[tuple[int, str]]) -> Iterator[str]:
             left = text
         else:
             number += 1
-            yield f"{number:3d}) {left or '':<{LEFT}}{text}\n"
+            yield f"{number:3d}) {left or '':<{LEFT - 1}} {text}\n"
             left = None
     if left is not None:
         yield f"{number + 1:3d}) {left}\n"

@@ -11,7 +11,8 @@ the public file, derived as facts: the score is linear, so they follow from the 
 pubeval, to all five decimals. Six weights of the race belong to boards that no race has (checkers on point 24, a blot of the
 other side on point 1, a checker on the bar); they are 0 here.
 
-The score is for the side that has moved. Tesauro's program decides on contact or race before the move.
+The score is for the side that has moved; all its checkers off score highest. Tesauro's program
+decides on contact or race before the move.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ import numpy as np
 from numba.core import types
 
 from games import jit
-from games.backgammon.board import BAR, POINTS, count_at, mirror, occupied, two_or_more
+from games.backgammon.board import BAR, NOT_OFF, POINTS, count_at, mirror, occupied, two_or_more
 from games.backgammon.unit import inner
 from games.bits import lowest, without_lowest
 
@@ -47,6 +48,7 @@ RACE = (
     -4.94251, 0, -1.00316, -3.66465, -2.56906, -9.67677, 0, -2.77982, -7.26713, -3.40177, -12.32252, 0, 3.4204,
 )
 INPUTS = 122
+ALL_OFF = 99_999_999  # the score of a side without a checker left
 WHOLE = 3_000_000  # scores are whole multiples of 1 / WHOLE: weights of five decimals, inputs in thirtieths
 
 
@@ -74,6 +76,8 @@ other_adds = jit.table("backgammon_pubeval_other", _OTHER.ravel())
 @inner(types.int64(types.uint64, types.uint64, types.uint64, types.uint64, types.boolean))
 def pubeval_of(low, high, other_low, other_high, race):
     """Return the score of the side with the first two words, which has moved, times WHOLE."""
+    if not occupied(low, high) & NOT_OFF:
+        return ALL_OFF * WHOLE
     stage = 26 * 16 if race else 0
     total = np.int64(0)
     places = occupied(low, high) & ~np.uint64(1 << BAR)

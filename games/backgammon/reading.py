@@ -8,12 +8,13 @@ no such outcome: it was not played to its end, nor did the sides agree on its po
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from hashlib import blake2b
 
 import numpy as np
 
 from games.backgammon import content, labels, mat, sgf
-from games.backgammon.board import STATE, TURN
+from games.backgammon.board import STATE, swapped, turn_of
 from games.backgammon.gamerecord import DROPPED, Found, GameRecord
 from games.backgammon.rules import HIGHEST_POINTS, points
 from games.faults import Faults
@@ -55,6 +56,13 @@ def hashed(game: GameRecord, plies: int | None = None) -> np.uint64:
     return _hash(rolled + np.array(game.moves[:plies], np.uint64).tobytes())
 
 
+def _from_either_side(game: GameRecord) -> np.uint64:
+    """Return a hash of a game that is the same if the sides are swapped."""
+    if game.rolled and turn_of(game.rolled[0]):
+        return hashed(replace(game, rolled=list(swapped(np.array(game.rolled)))))
+    return hashed(game)
+
+
 def _hash(found: bytes) -> np.uint64:
     return np.frombuffer(blake2b(found, digest_size=8).digest(), np.uint64)[0]
 
@@ -72,10 +80,11 @@ def _played(games: Iterator[Found], faults: Faults, options: ReadOptions, report
             report.undecided += 1
         elif options.min_elo:
             report.below_elo += 1  # games have no ratings
-        elif (identity := hashed(game)) in memory and options.duplicates != "keep":
+        elif (once := _from_either_side(game)) in memory and options.duplicates != "keep":
             report.duplicate_games += 1
         else:
-            memory.add(identity)
+            memory.add(once)
+            identity = hashed(game)
             positions = _chosen(game.line, options, identity, memory, report)
             report.used += 1
             report.positions += len(positions)
@@ -102,13 +111,6 @@ def _new(positions: np.ndarray, memory: set, report: ReadReport) -> np.ndarray:
         found[i] = key not in memory
         memory.add(key)
     report.duplicate_positions += int((~found).sum())
-    return found
-
-
-def swapped(positions: np.ndarray) -> np.ndarray:
-    """Return positions (n, words) with the two players in each other's place."""
-    found = positions[:, [2, 3, 0, 1, 4]]
-    found[:, STATE] ^= TURN
     return found
 
 

@@ -16,9 +16,9 @@ import chess.pgn
 from games.chess import pgn
 from games.chess.fen import START, position
 from games.chess.perft import perft
+from games.process import cpu_seconds
 from games.streams import pieces
 
-SAMPLES = "stockfish400.pgn.zst"
 LIGHT = "pesto"  # an evaluation of material and piece-square tables only, measured too
 REFERENCE = "python-chess"
 # games a CPU second; million nodes a CPU second, also with the light evaluation; games a CPU second; then of a dataset: million
@@ -82,15 +82,19 @@ ENGINE_SECONDS = 0.5  # per position; some engines ignore node limits
 
 
 def engines_nodes() -> Iterator[tuple[str, float]]:
-    """Yield name and nodes per wall-clock second of the installed UCI engines, on the same positions."""
+    """Yield name and nodes per CPU second of the installed UCI engines, on the same positions."""
     for name, options in ENGINES.items():
         path = shutil.which(name, path=os.pathsep.join([os.environ.get("PATH", ""), "/usr/games"]))
         if path is None:
             continue
-        nodes = seconds = 0.0
+        nodes = 0
         with chess.engine.SimpleEngine.popen_uci(path) as engine:
             engine.configure(dict(options))
+            number = engine.transport.get_pid()
+            started = cpu_seconds(number)
             for text in SEARCHED:
                 info = engine.analyse(chess.Board(text), chess.engine.Limit(time=ENGINE_SECONDS), game=text)
-                nodes, seconds = nodes + info["nodes"], seconds + info["time"]
-        yield name, nodes / seconds
+                nodes += info["nodes"]
+            ended = cpu_seconds(number)
+        if started is not None and ended is not None:
+            yield name, nodes / (ended - started)

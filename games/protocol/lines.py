@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, BinaryIO
 
 LONGEST_LINE = 1 << 17  # bytes; the longest possible game of chess takes 88,000
@@ -42,6 +42,20 @@ def number(name: str, text: str, least: int | None, most: int | None = None) -> 
         bounds = f"{least} or more" if most is None else f"from {least} to {most}"
         raise ValueError(f"{name} {value} is not {bounds}")
     return value
+
+
+def legal_names_in(names: Sequence[str], move_named: Callable[[str], int]) -> tuple[tuple[str, ...], list[str]]:
+    """Return the legal moves of `searchmoves`, and a message for each other one; `move_named` raises
+    ValueError for it."""
+    legal, faults = [], []
+    for name in names:
+        try:
+            move_named(name)
+        except ValueError:
+            faults.append(f"searchmoves: illegal move {name[:40]!a}; ignored")
+        else:
+            legal.append(name)
+    return tuple(legal), faults
 
 
 def arguments_of_go(words: Sequence[str], numbers: Mapping[str, int | None], flags: Sequence[str],

@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 
 from games.contest import CRASH, STALL, Forfeit
 from games.evaluators import EngineFault
-from games.process import EngineProcess
+from games.process import EngineProcess, cpu_seconds
 from games.streams import InputError
 
 SILENT = re.compile("no `|printed nothing")
@@ -55,6 +55,10 @@ class ProcessPlayer(RestartedPlayer):
             self._end()
             silent = SILENT.match(str(problem))
             raise Forfeit(STALL if silent else CRASH, f"no move within {patience:g} s" if silent else str(problem)) from None
+
+    def cpu_seconds(self) -> float | None:
+        """Return the CPU time that the program has used; None if it has ended, and where the system does not tell."""
+        return cpu_seconds(self._process.number) if self._process else None
 
     def abort(self) -> None:
         if self._process:

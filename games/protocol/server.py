@@ -66,6 +66,7 @@ class Dialect:
     warm_up: Callable[[Line], Task]  # a short search, in which compiled functions load
     # a task from the arguments of `go` (None: they are too many), and what is wrong with them
     task: Callable[[Sequence[str] | None, Line, Options], tuple[Task, list[str]]]
+    overhead: int = Options.overhead  # milliseconds, unless an option sets them
 
 
 def serve(dialect: Dialect, evaluation: Evaluation, lines: Iterable[str], write: Callable[[str], None], name: str,
@@ -93,7 +94,7 @@ class Server:
         self._setters = {option.lower(): (option, given.set) for option, given in (*dialect.options.items(), EVALUATION)}
         self._changed = False  # weights that the searcher does not use yet
         self._plain_write, self._lock = write, threading.Lock()
-        self.options = Options()
+        self.options = Options(overhead=dialect.overhead)
         self._searcher: Searcher | None = None
         self._line: Line | None = None
         self._thinking: Thinking | None = None
@@ -282,6 +283,12 @@ IGNORED = Command(lambda server, words: None)  # there is no further output to s
 
 HASH = Option(f"spin default {Options.hash} min 1 max {LARGEST_HASH}", Server._set_hash)
 CLEAR_HASH, PONDER = Option("button", Server._clear_hash), Option("check default false", Server._set_ponder)
-OVERHEAD = Option(f"spin default {Options.overhead} min 0 max {LARGEST_OVERHEAD}", Server._set_overhead)
+
+def overhead(milliseconds: int) -> Option:
+    """Return the option of the time lost per move between the clock and the search."""
+    return Option(f"spin default {milliseconds} min 0 max {LARGEST_OVERHEAD}", Server._set_overhead)
+
+
+OVERHEAD = overhead(Options.overhead)
 VARIANT = Option("check default false", Server._set_variant)
 EVALUATION = "EvalFile", Option("string", Server._set_evaluation)

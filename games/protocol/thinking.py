@@ -10,16 +10,28 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from games.search.root_moves import search_root_moves
 from games.search.searcher import Found, Limits, Searcher
 
 LONGEST = 1_000_000.0  # seconds; longer timers overflow
 Report = Callable[[Found], None]
+Search = Callable[[Searcher, Sequence[np.ndarray], Limits, Report, Callable[[], bool]], Found]
 
 
 def search_all(searcher: Searcher, line: Sequence[np.ndarray], limits: Limits, report: Report,
                       halted: Callable[[], bool]) -> Found:
     """Search all moves of the last position."""
     return searcher.search(line, limits, report=report)
+
+
+def search_among(moves: Sequence[int], play: Callable[[np.ndarray, int], np.ndarray],
+                 drawn: Callable[[list[np.ndarray]], bool]) -> Search:
+    """Return the search of these moves of the last position, of all if there are none; see `search_root_moves`."""
+    def search(searcher: Searcher, line: Sequence[np.ndarray], limits: Limits, report: Report,
+               halted: Callable[[], bool]) -> Found:
+        return search_root_moves(searcher, line, moves, play, drawn, limits, report, halted)
+
+    return search if moves else search_all
 
 
 def legal_names(words: np.ndarray, pv: Sequence[int], legal_moves: Callable[[np.ndarray], Sequence[int]],
@@ -48,7 +60,7 @@ class Task:
     answer: str | None = None  # what to answer without a search
     info: str = ""  # what to write before that answer
     enough: Callable[[Found], bool] = lambda found: False  # whether a result ends the search
-    search: Callable[[Searcher, Sequence[np.ndarray], Limits, Report, Callable[[], bool]], Found] = search_all
+    search: Search = search_all
 
 
 class Thinking:

@@ -20,7 +20,6 @@ from games.shogi.reading import parse
 from games.shogi.sfen import position, text
 from games.streams import InputError
 
-SAMPLES = "fairy400.csa.zst"
 LIGHT = "shogi/hand"  # an evaluation of tables only
 REFERENCE = "cshogi"
 TARGETS = {"perft": 60.0, "exact": 1.5, "light": 2.5}  # million nodes a CPU second; `light`: exact, with the light evaluation
@@ -77,7 +76,7 @@ def counting() -> Iterator[tuple[str, int, float, float | None]]:
 
 def _perft(board: Any, depth: int) -> int:
     if depth == 1:
-        return len(list(board.legal_moves))
+        return len(board.legal_moves)
     nodes = 0
     for move in list(board.legal_moves):
         board.push(move)
@@ -87,16 +86,18 @@ def _perft(board: Any, depth: int) -> int:
 
 
 def engines_nodes() -> Iterator[tuple[str, float]]:
-    """Yield name and nodes per wall-clock second of fairy-stockfish, where it is installed, on the same positions."""
+    """Yield name and nodes per CPU second of fairy-stockfish, where it is installed, on the same positions."""
     path = shutil.which(ENGINE, path=os.pathsep.join([os.environ.get("PATH", ""), "/usr/games"]))
     if path is None:
         return
     engine = external("usi", path, {"Threads": "1"}, Control(nodes=ENGINE_NODES), None)
     try:
-        started = time.monotonic()
+        started = engine.cpu_seconds()
         for sfen in SEARCHED:
             engine.begin("")
             engine.choose(position(sfen)[None], [], None)
-        yield ENGINE, len(SEARCHED) * ENGINE_NODES / (time.monotonic() - started)
+        ended = engine.cpu_seconds()
+        if started is not None and ended is not None:
+            yield ENGINE, len(SEARCHED) * ENGINE_NODES / (ended - started)
     finally:
         engine.close()

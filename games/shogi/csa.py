@@ -10,18 +10,18 @@ import numpy as np
 from games.shogi.attacks import KING, PROMOTED
 from games.shogi.gamefile import ILLEGAL_KIND, Fault, ParsedGame, shown
 from games.shogi.moves import NOWHERE
-from games.shogi.position import MOST, STATE
-from games.shogi.sfen import START_TEXT, board_of, hand_of, kind_on, position, words_of
+from games.shogi.position import MOST, START, STATE
+from games.shogi.sfen import board_of, hand_of, kind_on, words_of
 from games.shogi.squares import RANKS
 
 MEN = ("", "FU", "KY", "KE", "GI", "KA", "HI", "KI", "OU", "TO", "NY", "NK", "NG", "UM", "RY")
 # results for the side to move; None: undecided
 ENDS = {"TORYO": -1, "TSUMI": -1, "TIME_UP": -1, "ILLEGAL_MOVE": -1, "KACHI": 1, "SENNICHITE": 0, "JISHOGI": 0, "HIKIWAKE": 0,
         "MAX_MOVES": 0, "CHUDAN": None, "FUZUMI": None, "MATTA": None, "ERROR": None}
+START_BOARD = board_of(START)
 ILLEGAL = "%ILLEGAL_MOVE"
 _MOVE = re.compile(r"([+-])([0-9])([0-9])([1-9])([1-9])([A-Z]{2})", re.ASCII)
 _TIME = re.compile(r"T[0-9]+(\.[0-9]*)?", re.ASCII)
-_SCORE = re.compile(r"'\*\*\s+([+-]?[0-9]{1,7})\b", re.ASCII)
 _RATE = re.compile(r"'(black|white)_rate:.*:([0-9]+(?:\.[0-9]+)?)$", re.ASCII)
 
 
@@ -46,13 +46,11 @@ class _Start:
     def __init__(self) -> None:
         self.board: dict[int, tuple[int, int]] = {}
         self.hands: dict[tuple[int, int], int] = {}
-        self.standard = False
 
     def take(self, text: str, number: int) -> None:
         """Take a statement that begins with P."""
         if text.startswith("PI"):
-            self.board = board_of(position(START_TEXT))
-            self.standard = True
+            self.board = dict(START_BOARD)
             for place, name in self._men(text[2:], text, number):
                 if self.board.pop(place, (0, 0))[1] != MEN.index(name):
                     raise Fault("bad position", f"{shown(text)} takes away what is not there", number)
@@ -97,6 +95,8 @@ class _Start:
     def words(self, white: int, number: int) -> np.ndarray:
         if not self.board and not self.hands:
             raise Fault("no position", "the moves begin before a position, expected PI or P1 to P9", number)
+        if self.board == START_BOARD and not self.hands and not white:
+            return START.copy()
         try:
             return words_of(self.board, {man: held for man, held in self.hands.items() if held}, white, 1)
         except ValueError as problem:
@@ -116,7 +116,8 @@ def _game(lines: Sequence[str], begin: int, end: int) -> ParsedGame:
             elif line.startswith(("N", "$")):
                 _tag(game, line, number + 1)
             else:
-                for text in filter(None, line.split(",")):
+                statements, _, comment = line.partition("'")
+                for text in filter(None, map(str.strip, statements.split(","))):
                     if refused and not _TIME.fullmatch(text) and text != ILLEGAL:
                         raise refused
                     refused = None if text == ILLEGAL else refused
@@ -126,6 +127,7 @@ def _game(lines: Sequence[str], begin: int, end: int) -> ParsedGame:
                         if fault.kind != ILLEGAL_KIND:
                             raise
                         refused = fault
+                game.take_comment(comment.removeprefix("*") if comment[:2] == "**" else comment)
         if refused:
             raise refused
         if not game.line:
@@ -138,10 +140,10 @@ def _game(lines: Sequence[str], begin: int, end: int) -> ParsedGame:
 
 
 def _comment(game: ParsedGame, line: str) -> None:
-    if game.moves and (found := _SCORE.match(line)):
-        game.scores[len(game.moves) - 1] = float(found[1])
-    elif found := _RATE.match(line):
+    if found := _RATE.match(line):
         game.elo[found[1]] = float(found[2])
+    elif line.startswith("'*"):
+        game.take_comment(line[2:])
 
 
 def _tag(game: ParsedGame, line: str, number: int) -> None:
@@ -155,7 +157,6 @@ def _tag(game: ParsedGame, line: str, number: int) -> None:
 
 
 def _statement(game: ParsedGame, start: _Start, text: str, number: int) -> None:
-    text = text.rstrip()
     if text.startswith("%"):
         _end(game, text[1:], number)
     elif game.found_end and not _TIME.fullmatch(text):
@@ -191,16 +192,16 @@ def _move(game: ParsedGame, found: re.Match, text: str, number: int) -> None:
 def _end(game: ParsedGame, name: str, number: int) -> None:
     if not game.line:
         raise Fault("no position", f"the end %{name[:20]} before the side to move", number)
-    if game.found_end:
-        raise Fault("text after the end", shown("%" + name), number)
     if name in ("+ILLEGAL_ACTION", "-ILLEGAL_ACTION"):
-        game.result = -1 if name[0] == "+" else 1
+        result: int | None = -1 if name[0] == "+" else 1
     elif name in ENDS:
         value = ENDS[name]
-        game.result = None if value is None else game.mover_result(value)
+        result = None if value is None else game.mover_result(value)
     else:
         raise Fault("unknown end", f"{shown('%' + name)}, expected one of %{', %'.join(ENDS)}", number)
-    game.found_end = True
+    if game.found_end and result != game.result:  # Floodgate says some ends twice
+        raise Fault("text after the end", shown("%" + name), number)
+    game.result, game.found_end = result, True
 
 
 def _digits(square: int) -> str:
@@ -216,7 +217,7 @@ def move_text(move: int, white: bool) -> str:
 def position_lines(words: np.ndarray) -> list[str]:
     """Return a position as statements, the side to move last."""
     board, white = board_of(words), int(words[STATE]) & 1
-    if np.array_equal(words[:13], position(START_TEXT)[:13]):
+    if np.array_equal(words[:13], START[:13]):
         return ["PI", "+-"[white]]
     rows = []
     for rank in range(RANKS):

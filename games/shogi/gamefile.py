@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -15,6 +16,10 @@ LONGEST = 4096  # plies of a game
 DECIDED = 30_000  # a recorded score of so many centipawns is a forced win
 ILLEGAL_KIND = "illegal move"
 SHOWN = 40  # letters of a faulty text in a message
+_VALUE = r"([+-]?[0-9]{1,7}(?![0-9])|[+-]詰|先手勝ち|後手勝ち)"
+# a player's score, of the search before the move: Floodgate, ShogiHome, ShogiGUI
+_PLAYER_SCORE = re.compile(rf"\*(?:[ \t]+|評価値=|詰み=|対局 .*?評価値 ){_VALUE}", re.ASCII)
+_ANALYSIS_SCORE = re.compile(rf"(?:#評価値=|#詰み=|\*解析 .*?評価値 ){_VALUE}", re.ASCII)
 
 
 class Fault(ValueError):
@@ -69,6 +74,18 @@ class ParsedGame:
         play(self.line[-1], int(found[0]), after)
         self.line.append(after)
         self.moves.append(int(found[0]))
+
+    def take_comment(self, text: str) -> None:
+        """Take the score in a comment behind a move, without its mark: for Black, of the position
+        before the move (a player's) or behind it (an analysis); the first of a position counts."""
+        ply = len(self.moves)
+        if found := _PLAYER_SCORE.match(text):
+            ply -= not self.found_end
+        elif not (found := _ANALYSIS_SCORE.match(text)):
+            return
+        won = {"+詰": DECIDED, "先手勝ち": DECIDED, "-詰": -DECIDED, "後手勝ち": -DECIDED}.get(found[1])
+        if ply >= 0:
+            self.scores.setdefault(ply, float(found[1] if won is None else won))
 
     def mover_result(self, value: int) -> int:
         """Return Black's result, from that of the side to move."""

@@ -10,7 +10,8 @@ import numpy as np
 from games.shogi.attacks import KING
 from games.shogi.gamefile import Fault, ParsedGame, shown
 from games.shogi.moves import NOWHERE
-from games.shogi.sfen import START_TEXT, board_of, position, words_of
+from games.shogi.position import START
+from games.shogi.sfen import board_of, words_of
 from games.shogi.squares import RANKS
 
 MEN = {"歩": 1, "香": 2, "桂": 3, "銀": 4, "角": 5, "飛": 6, "金": 7, "玉": 8, "王": 8, "と": 9, "成香": 10, "杏": 10, "成桂": 11,
@@ -22,16 +23,20 @@ _MOVE = re.compile(rf"({_DIGIT})({_DIGIT})({_NAME})(不成|成|打)?(?:\(([1-9])
                    rf"同[ 　]*({_NAME})(不成|成)?\(([1-9])([1-9])\)")
 _LINE = re.compile(r"[ 　]*([0-9]{1,5})[ 　]+(\S.*?)(?:[ 　]*\([ 0-9]*:[ 0-9:./]*\))?[ 　]*\+?$", re.ASCII)
 # results for the side to move; None: undecided
-ENDS = {"投了": -1, "詰み": -1, "切れ負け": -1, "反則負け": -1, "反則勝ち": 1, "入玉勝ち": 1, "勝ち宣言": 1, "入玉宣言": 1,
-        "千日手": 0, "持将棋": 0, "引き分け": 0, "中断": None, "不詰": None}
+ENDS = {"投了": -1, "詰み": -1, "詰": -1, "切れ負け": -1, "時間切れ": -1, "反則負け": -1, "不戦敗": -1,
+        "反則勝ち": 1, "不戦勝": 1, "入玉勝ち": 1, "勝ち宣言": 1, "宣言勝ち": 1, "入玉宣言": 1,
+        "入玉宣言勝ち": 1, "王手連続千日手": 1,
+        "千日手": 0, "持将棋": 0, "引き分け": 0, "引分け": 0, "引分": 0, "最大手数": 0, "最大手数超過": 0,
+        "中断": None, "封じ手": None, "不詰": None}
 # what the stronger player leaves out: squares by file and rank, from White's men
 HANDICAPS = {"平手": (), "香落ち": (11,), "右香落ち": (91,), "角落ち": (22,), "飛車落ち": (82,), "飛香落ち": (82, 11),
              "二枚落ち": (82, 22), "三枚落ち": (82, 22, 11), "四枚落ち": (82, 22, 11, 91), "五枚落ち": (82, 22, 11, 91, 81),
              "左五枚落ち": (82, 22, 11, 91, 21), "六枚落ち": (82, 22, 11, 91, 21, 81),
+             "左七枚落ち": (82, 22, 11, 91, 21, 81, 31), "右七枚落ち": (82, 22, 11, 91, 21, 81, 71),
              "八枚落ち": (82, 22, 11, 91, 21, 81, 31, 71), "十枚落ち": (82, 22, 11, 91, 21, 81, 31, 71, 41, 61)}
 _HEADER = re.compile("[^：|]{1,40}：")
-_SUMMARY = re.compile("まで([0-9]{1,5})手で"
-                      "(?:(先手|下手|後手|上手)の(勝ち|反則勝ち|反則負け|入玉勝ち)|(千日手|持将棋|引き分け|中断))")
+_SUMMARY = re.compile(r"まで、?(?:[0-9]{1,5}手)?で?(?:\w{0,8}?(先手|下手|後手|上手)の\w{0,8}(勝ち|負け)|"
+                      rf"({'|'.join(sorted(ENDS, key=len, reverse=True))}))")
 
 
 def begins(line: str) -> bool:
@@ -48,7 +53,9 @@ def read_game(lines: Sequence[str]) -> ParsedGame:
             text = line.strip("\r\n\ufeff")
             if text.startswith("変化"):
                 break
-            if text.strip(" 　") and text[0] not in "*#&":
+            if text.startswith("*"):
+                game.take_comment(text[1:])
+            elif text.strip(" 　") and text[0] not in "#&":
                 _line(game, start, text, number)
         if not game.line:
             game.line.append(start.words(len(lines)))
@@ -97,7 +104,7 @@ class _Start:
                 return words_of(board, {man: held for man, held in self.hands.items() if held}, self.white or 0, 1)
             except ValueError as problem:
                 raise Fault("bad position", str(problem), number) from None
-        board = board_of(position(START_TEXT))
+        board = board_of(START)
         for place in HANDICAPS[self.handicap]:
             del board[RANKS * (place // 10 - 1) + place % 10 - 1]
         return words_of(board, {}, int(self.handicap != "平手"), 1)
@@ -133,12 +140,12 @@ def _summary(game: ParsedGame, text: str) -> None:
     found = _SUMMARY.match(text)
     if not found or game.found_end or not game.line:
         return
-    _, winner, how, end = found.groups()
-    if winner:
-        won = how != "反則負け"
-        game.result = (1 if winner[0] in "先下" else -1) * (1 if won else -1)
+    side, how, end = found.groups()
+    if side:
+        game.result = (1 if side[0] in "先下" else -1) * (1 if how == "勝ち" else -1)
     else:
-        game.result = None if end == "中断" else 0
+        value = ENDS[end]
+        game.result = None if value is None else game.mover_result(value)
     game.found_end = True
 
 

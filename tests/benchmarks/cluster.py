@@ -104,9 +104,9 @@ def passes() -> None:
     """Fit 100 million positions, copies of the bundled games, on two workers; print the largest memory of each process."""
     import psutil
 
+    from tests.conftest import SAMPLES
     from tuner.datasets.merge import copy_games
     from tuner.datasets.reader import open_dataset
-    from tuner.engine.loading import SAMPLES
 
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)

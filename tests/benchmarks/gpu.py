@@ -7,9 +7,9 @@ import sys
 import tempfile
 from pathlib import Path
 
+from tests.conftest import SAMPLES
 from tuner.bench import Workload, met
 from tuner.bench.gpu import MOST, compared
-from tuner.engine.loading import SAMPLES
 
 POSITIONS = 50_000_000
 

@@ -22,10 +22,10 @@ CASES = {
     "tune classic nowhere.pgn -o out.yaml": "nowhere.pgn: no such file",
     "tune classic good.pgn nowhere.pgn -o out.yaml": "nowhere.pgn: no such file",
     "tune classic empty.pgn -o out.yaml": "empty.pgn: no games found; expected files of the kinds .pgn, .epd, .fen, .vf, ",
-    "tune classic words.pgn -o out.yaml": "words.pgn: no position left of 1 games (1 bad); expected decided games, or",
-    "tune classic page.pgn -o out.yaml": "page.pgn: no position left of 1 games (1 bad); expected decided games",
+    "tune classic words.pgn -o out.yaml": "words.pgn: no position left of 1 games (1 bad); expected games that can be read",
+    "tune classic page.pgn -o out.yaml": "page.pgn: no position left of 1 games (1 bad); expected games that can be read",
     "tune classic binary.pgn -o out.yaml": "binary.pgn: no position left of ",
-    "tune classic open.pgn -o out.yaml": "open.pgn: no position left of 1 games (1 undecided); expected decided games",
+    "tune classic open.pgn -o out.yaml": "open.pgn: no position left of 1 games (1 undecided); expected games with a result",
     "tune classic one.pgn -o out.yaml": "only 1 game to learn from (read 1 games, used 1); expected at least 2",
     "tune classic same.pgn -o out.yaml": "only 1 game to learn from (read 5 games, used 1, 4 duplicates); expected at least 2",
     "tune classic draws.pgn -o out.yaml": "every one of the 3 games is a draw (read 3 games, used 3): there is nothing to learn; "
@@ -34,7 +34,8 @@ CASES = {
     "tune classic illegal.pgn -o out.yaml --strict": "illegal.pgn: game 1 (byte 93): illegal move 'Qxh7' at ply 13; fix it, or "
                                                      "leave out --strict",
     "tune classic good.pgn -o out.yaml --min-elo 4000": "good.pgn: no position left of 300 games (300 below the Elo wanted)",
-    "tune classic good.pgn -o out.yaml --skip-start 900": "good.pgn: no position left of 300 games (all positions were filtered",
+    "tune classic good.pgn -o out.yaml --skip-start 900":
+        "good.pgn: no position left of 300 games (300 without a position that is wanted); expected fewer plies left out by",
     "tune classic hollow -o out.yaml": "hollow: holds no .pgn or .epd or .fen or .vf or .viriformat file and is not a dataset",
     "tune classic a.ttt -o out.yaml": "a.ttt: is named as a file of tictactoe (.ttt) and does not begin as one of chess; give "
                                       "parameters of tictactoe, such as tictactoe/classic, or files of chess (.pgn, ",
@@ -49,6 +50,15 @@ CASES = {
     "dataset cut.pgn.gz -o out.ds": "cut.pgn.gz: truncated gz archive: it ends at byte 30000",
     "dataset bad.pgn.zst -o out.ds": "bad.pgn.zst: corrupt zst archive",
     "dataset empty.pgn -o out.ds": "empty.pgn: no games found",
+    # exchanged arguments
+    "tune good.pgn classic -o out.yaml": "good.pgn is no parameter file, but classic is one: exchange the two",
+    "tune hollow shogi/hand -o out.yaml": "hollow is no parameter file, but shogi/hand is one: exchange the two",
+    "headroom good.pgn nan.yaml": "good.pgn is no parameter file, but nan.yaml is one: exchange the two",
+    "network good.pgn classic -o net.yaml": "good.pgn is no parameter file, but classic is one: exchange the two",
+    "rank good.pgn --on classic": "good.pgn is no parameter file, but classic is one: exchange the two",
+    "tune classic nan.yaml -o out.yaml": "nan.yaml: a parameter file, expected games; `samples` names the bundled ones",
+    "dataset classic -o out.ds": "classic: a parameter file, expected games; `samples` names the bundled ones",
+    "tune tictactoe/zero samples -o out.yaml": "samples: no such file",
     # the parameters
     "tune nothing good.pgn -o out.yaml": "nothing: no such file; bundled parameter files: classic, material, modern, pesto, zero",
     "tune tictactoe/nothing good.pgn -o out.yaml": "tictactoe/nothing: no such file; bundled parameter files: "
@@ -150,7 +160,7 @@ CASES = {
     "diff classic": "the following arguments are required: LEARNED; see tuner diff --help",
     "diff classic pesto nothing": "nothing: no such file; bundled parameter files: classic",
     "diff classic pesto --significant": "pesto: no standard_errors, so no change can be tested; expected",
-    "diff classic pesto --significant --all": "--all and --significant: one shows all numbers",
+    "diff classic pesto --significant --all": "--all and --significant: one shows every change",
     "diff classic" + " pesto" * 26: "27 files named, expected at most 26",
     "export nonexistent.yaml --format c": "nonexistent.yaml: no such file",
     "export nothing --format c": "nothing: no such file; bundled parameter files: classic, material, modern, pesto, zero",

@@ -24,7 +24,7 @@ def test_the_bare_program_prints_its_help():
     ran = done()
     assert ran.out == done("--help").out and ran.err == ""
     assert ran.out.startswith("usage: tuner COMMAND [options]\n")
-    assert re.findall(r"^  (\w+) +\w", ran.out.partition("commands:")[2].partition("\n\n")[0], re.MULTILINE) == list(COMMANDS)
+    assert re.findall(r"^    (\w+) +\w", ran.out.partition("commands:")[2].partition("\n\n")[0], re.MULTILINE) == list(COMMANDS)
     assert 'completion in bash: eval "$(tuner --print-completion bash)"\n' in ran.out
 
 
@@ -50,6 +50,13 @@ def test_help_fits_a_terminal_of_80_columns_and_examples_parse(monkeypatch, comm
     ("tune classic games.pgn --fixd x -o o.yaml", "tuner tune: no option --fixd; did you mean --fixed? See tuner tune --help"),
     ("tune --fixd=x", "tuner tune: no option --fixd; did you mean --fixed? See tuner tune --help"),
     ("export classic --fromat c", "tuner export: no option --fromat; did you mean --format? See tuner export --help"),
+    ("tune a b --method rootstarp",
+     "tuner tune: argument --method: invalid choice: 'rootstarp'; did you mean rootstrap? See tuner tune --help"),
+    ("tune a b --prior plya", "tuner tune: argument --prior: invalid choice: 'plya'; did you mean play? See tuner tune --help"),
+    ("export classic --format D", "tuner export: argument --format: invalid choice: 'D' (choose from c, rust, json, uci, spsa); "
+                                  "see tuner export --help"),
+    ("tune clasic a -o b", "tuner: clasic: no such file; the nearest bundled name is classic"),
+    ("eval network startpos", "tuner: network: no such file; the nearest bundled name is backgammon/network"),
     ("match a b --xyzzy", "tuner match: no option --xyzzy; see tuner match --help"),
     ("params classic pesto", "tuner: pesto: a second file, expected one; or --new before names"),
     ("--print-completion", "tuner: argument --print-completion: expected one argument; see tuner --help"),

@@ -88,8 +88,8 @@ def test_table_markdown_and_json_of_a_difference_agree_with_the_files(learned):
     beyond, kept = evidence(before, after, after.standard_errors)
     printed = json.loads(done("diff", "classic", learned, "--format", "json").out)
     assert printed == json.loads(done("diff", "classic", learned, "--json").out)
-    table = cells_of(done("diff", "classic", learned, "--all").out, " ")
-    markdown = cells_of(done("diff", "classic", learned, "--format", "markdown", "--all").out, "|")
+    table = cells_of(done("diff", "classic", learned, "--least", 0).out, " ")
+    markdown = cells_of(done("diff", "classic", learned, "--format", "markdown", "--least", 0).out, "|")
     labels = before.layout.labels()
     single = [place for place in before.layout.places if len(place.shape) < 2]
     assert set(markdown) == set(table) == {row["parameter"] for row in printed["rows"]} == {
@@ -133,7 +133,7 @@ def test_table_markdown_and_json_of_a_difference_agree_with_the_files(learned):
 def test_tables_show_the_error_of_each_number_and_mark_significant_changes(learned, form):
     before, after = load_parameters("classic"), load_parameters(learned)
     beyond, _ = evidence(before, after, after.standard_errors)
-    grids = grids_of(done("diff", "classic", learned, "--all", "--format", form).out)
+    grids = grids_of(done("diff", "classic", learned, "--least", 0, "--format", form).out)
     assert len(grids) == 12
     for name, blocks in grids.items():
         path, stage = name.split()
@@ -201,7 +201,7 @@ def test_two_learned_files_have_changes_with_errors_of_both(learned, tmp_path):
     before, after = load_parameters(one), load_parameters(two)
     error = np.sqrt(before.standard_errors**2 + after.standard_errors**2)
     beyond, kept = evidence(before, after, error)
-    ran, said = done("diff", one, two), json.loads(done("diff", one, two, "--json").out)
+    ran, said = done("diff", one, two, "--all"), json.loads(done("diff", one, two, "--json").out)
     assert (said["significant"], said["supported"]) == (beyond.sum(), kept.sum())
     labels = before.layout.labels()
     for row in said["rows"]:
@@ -214,8 +214,8 @@ def test_two_learned_files_have_changes_with_errors_of_both(learned, tmp_path):
     for s, text in enumerate((first, second)):
         cells = text.split("\n")[0].split()
         assert [float(cells[0]), float(cells[2])] == pytest.approx([before.weights[s, pawn], after.weights[s, pawn]], abs=0.0501)
-    assert "learned from games.pgn" not in done("diff", one, learned).out
-    assert "sqrt" not in done("diff", "classic", two).out
+    assert "learned from games.pgn" not in done("diff", one, learned, "--all").out
+    assert "sqrt" not in done("diff", "classic", two, "--all").out
 
 
 def test_three_files_are_shown_side_by_side(learned, tmp_path):
@@ -237,7 +237,7 @@ def test_three_files_are_shown_side_by_side(learned, tmp_path):
     for grid in said["grids"]:
         s = STAGES.index(grid["stage"])
         assert grid["values"] == [board(p.weights[s], p, grid["parameter"]).tolist() for p in files]
-    ran = done("diff", *names, "--all")
+    ran = done("diff", *names, "--least", 0)
     for s, (stage, text) in enumerate(zip(STAGES, ran.out.split("centipawns ")[1:], strict=True)):
         assert text.split("\n")[0].split() == ["A", "B", "+/-", "B-A", "C", "+/-", "C-A"]
         assert f"C = {other}: {stage}" in ran.out
@@ -270,9 +270,9 @@ def test_the_headline_gives_the_first_numbers_in_units_of_the_first(learned):
 
 @pytest.mark.parametrize("width", [80, 100])
 def test_nothing_is_cut_off_in_a_narrow_terminal(learned, monkeypatch, width):
-    wide = cells_of(done("diff", "classic", learned, "--all").out, " ")
+    wide = cells_of(done("diff", "classic", learned, "--least", 0).out, " ")
     monkeypatch.setattr("tuner.commands.display.PIPE_WIDTH", width)
-    out = done("diff", "classic", learned, "--all").out
+    out = done("diff", "classic", learned, "--least", 0).out
     assert "…" not in out
     numbers = [line for line in out.splitlines() if re.match(r"[ \d+-]*\d[ \d+-]*$|\w+\.\w+", line)]
     assert max(len(line.rstrip()) for line in numbers) <= width
@@ -288,10 +288,11 @@ def test_a_difference_leaves_out_what_hardly_moved(learned):
         expected = {row["parameter"] for row in rows if max(abs(row[stage]["change"]) for stage in STAGES) >= least}
         assert set(cells_of(ran.out, " ")) == expected
         assert f"{len(rows) - len(expected)} numbers that moved by less than {least} centipawns are hidden" in ran.out
-    assert "no single number moved" in done("diff", learned, learned).out
+    assert "no single number moved" in done("diff", learned, learned, "--all").out
 
 
 def test_a_line_end_in_the_name_of_a_file_stays_out_of_the_tables(learned, tmp_path):
     odd = tmp_path / "two\nlines.yaml"
     odd.write_bytes(learned.read_bytes())
-    assert "two\\nlines.yaml" in done("diff", "classic", odd).out and "two\n" not in done("diff", "classic", odd, learned).out
+    assert "two\\nlines.yaml" in done("diff", "classic", odd, "--all").out
+    assert "two\n" not in done("diff", "classic", odd, learned, "--all").out

@@ -98,19 +98,46 @@ def test_of_several_files_a_change_names_its_file(learned, tmp_path):
 
 
 def test_signs_have_colours_in_a_terminal_alone_and_not_with_no_color(learned):
-    shown = in_terminal("diff", "classic", learned, columns=160)
+    shown = in_terminal("diff", "classic", learned, "--all", columns=160)
     signs = re.findall(r"(\x1b\[3[12]m)([+-]\d[\d.]*)", shown.out)
     assert len(signs) > 40 and all(colour == (GREEN if text[0] == "+" else RED) for colour, text in signs)
-    plain = done("diff", "classic", learned).out
+    plain = done("diff", "classic", learned, "--all").out
     assert "\x1b" not in plain
     assert [line.rstrip() for line in shown.screen.splitlines()] == [line.rstrip() for line in plain.splitlines()]
-    colourless = in_terminal("diff", "classic", learned, columns=160, NO_COLOR="1").out
+    colourless = in_terminal("diff", "classic", learned, "--all", columns=160, NO_COLOR="1").out
     assert GREEN not in colourless and RED not in colourless and not re.search(r"\x1b\[[0-9;]*3[0-7]m", colourless)
 
 
 def test_numbers_that_are_not_centipawns_have_their_unit(tmp_path):
     p = load_parameters("modern")
     write_parameters(tmp_path / "moved.yaml", p.with_weights(p.weights + 7))
-    text = done("diff", "modern", tmp_path / "moved.yaml", "--all").out
+    text = done("diff", "modern", tmp_path / "moved.yaml", "--least", 0).out
     assert re.search(r"late_scale\.rook_ending %  +", text) and "king_danger.base %" not in text
     assert re.search(r"space\.tempo  +", text)
+
+
+@pytest.mark.parametrize("options", [(), ("--format", "markdown")])
+def test_the_rest_is_counted_and_shown_with_all(learned, options):
+    brief, whole = (done("diff", "classic", learned, *options, *more).out for more in ((), ("--all",)))
+    *shown, last = brief.splitlines()
+    assert whole.splitlines()[:len(shown)] == shown and 25 < len(shown) < 40
+    assert last == f"{len(whole.splitlines()) - len(shown)} more lines: --all"
+    assert done("diff", "classic", learned, "--least", 1, *options).out == whole
+
+
+def test_files_whose_changes_cannot_be_tested_are_shown_whole():
+    assert done("diff", "classic", "pesto").out == done("diff", "classic", "pesto", "--all").out
+
+
+def test_no_digit_is_cut_in_a_narrow_terminal(tmp_path, monkeypatch):
+    """Names are folded; where even that is not enough, the terminal wraps the line."""
+    before = load_parameters("classic")
+    errors = np.full(before.weights.shape, 123.45)
+    for name, move in (("one.yaml", 1122.2), ("two.yaml", -2122.2)):
+        moved = before.with_weights(before.weights + move, standard_errors=errors)
+        write_parameters(tmp_path / name, moved)
+    for files in (("classic", tmp_path / "one.yaml"), (tmp_path / "one.yaml", tmp_path / "two.yaml"),
+                  ("classic", tmp_path / "one.yaml", tmp_path / "two.yaml")):
+        wide, narrow = (in_terminal("diff", *files, "--all", columns=columns).screen for columns in (200, 60))
+        assert "…" not in narrow
+        assert sorted(re.findall(r"[+-]?\d{3,}\.\d\*?", narrow)) == sorted(re.findall(r"[+-]?\d{3,}\.\d\*?", wide))

@@ -72,6 +72,27 @@ def test_every_long_step_prints_lines_without_a_terminal(capsys, wait, report):
             "playing": "7 games"}[report] in lines[0]
 
 
+def test_matches_and_games_show_their_share_and_the_time_left(capsys, wait):
+    """By the clock, and for the games of this process alone."""
+    with TerminalDisplay() as shown:
+        shown.begin("playing", 200)
+        for pairs in (101, 102, 103, 104, 105):
+            wait(5)
+            shown.playing(f"{2 * pairs} games", pairs)
+    lines = capsys.readouterr().err.splitlines()
+    assert lines == ["playing: 204 games  51%, 8 min left",
+                     "playing: 208 games  52%, 8 min left"]
+
+
+@pytest.mark.parametrize(("positions", "said"), [(900, "90/s"), (2_500_000, "0.25 M/s")])
+def test_the_speed_of_reading_is_never_zero(capsys, wait, positions, said):
+    with TerminalDisplay() as shown:
+        shown.begin("reading")
+        wait(10)
+        shown.reading(ReadReport(games=7, positions=positions))
+    assert capsys.readouterr().err == f"reading: 7 games, {positions:,} positions, {said}\n"
+
+
 def test_positions_from_a_stream_are_counted_without_a_total(capsys, wait):
     with TerminalDisplay() as shown:
         shown.begin("searching")

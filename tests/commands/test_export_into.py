@@ -69,7 +69,13 @@ def test_numbers_are_read_from_a_source(learned):
     assert ran.out.startswith(f"wrote start.yaml: {(~kept).sum():,} of 1,230 numbers from eval.h; ")
     checked = done("export", "start.yaml", "--into", "eval.h", "--map", "names.yaml", "--flip", "--check").out
     assert checked.startswith("eval.h: all ")
-    assert json.loads(done("export", "zero", "--from", "eval.h", "--flip", "-o", "b.yaml", "--json").out)["numbers"] == 1230
+    for changed in (False, True):  # a second time, also when the source has changed
+        if changed:
+            Path("eval.h").write_text(Path("eval.h").read_text().replace("100", "101"))
+        assert json.loads(done("export", "zero", "--from", "eval.h", "--flip", "-o", "b.yaml", "--json").out)["numbers"] == 1230
+    Path("b.yaml").write_text(Path("b.yaml").read_text() + "# mine\n")
+    ran = tuner("export", "zero", "--from", "eval.h", "--flip", "-o", "b.yaml")
+    assert ran.status == 2 and "b.yaml: exists and is not a learned parameter file, so it is not replaced" in ran.err
     Path("eval.h").write_text("int SpaceTempo[2] = {5, 32000};")
     ran = tuner("export", "zero", "--from", "eval.h", "--only", "space.tempo", "-o", "c.yaml")
     assert ran.status == 2

@@ -92,8 +92,8 @@ def test_a_dry_run_reports_what_can_be_learned_and_writes_nothing(small_pgn, tmp
     ran = done("tune", "material", small_pgn, "--dry-run", "--untapered", "--only", "material.*", "--only", "piece_square.*",
                "--only", "space.tempo", "--no-intercept")
     assert "390 free weights; the games identify " in ran.out
-    assert "material.knight can be traded for all of piece_square.knight" in ran.out
-    assert "all of piece_square.king: together they change nothing" in ran.out and "material.pawn  all +/-" in ran.out
+    assert "material.knight against all of piece_square.knight" in ran.out
+    assert "the same number added to all of piece_square.king" in ran.out and "material.pawn  all +/-" in ran.out
     assert not list(tmp_path.iterdir())
     said = json.loads(done("tune", "material", small_pgn, "--dry-run", "--json").out)
     assert said["rank"] < said["free"] and said["never"] and said["expected"][0]["parameter"] == "material.pawn"

@@ -116,6 +116,8 @@ def test_mistakes_are_reported_in_one_line(games, tmp_path, monkeypatch, argumen
 class FakeTeacher:
     """The interface of `tuner.ingest.teacher.Teacher`: scores are evaluations of `classic` in another unit."""
 
+    text = "scores of the teacher: all of them searched"
+
     def __init__(self, game, engine, limits, workers=1, options=None, folder=None, searched=lambda: None):
         self.limits = limits
 

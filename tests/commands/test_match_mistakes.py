@@ -27,6 +27,11 @@ CASES = {
     "match shogi/classic classic": "shogi/classic plays shogi, classic plays chess: name two players of one game",
     "match pubeval tiny.yaml": "backgammon/pubeval plays backgammon, tiny.yaml plays chess: name two players of one game",
     "match usi:engine backgammon/network": "usi:engine plays shogi, backgammon/network plays backgammon: name two players",
+    "match gnubg pubeval": "gnubg: expected gnubg:PLIES with 0 to 2 plies, where 0 is one roll",
+    "match uci classic": "'': no such program, expected the command of a uci engine",
+    "match network pubeval": "network: no such file; the nearest bundled name is backgammon/network; or random, ",
+    "match backgammon/ pubeval": "backgammon/: no such file; bundled parameter files: backgammon/classic, ",
+    "match backgammon pubeval": "backgammon: no such file; bundled parameter files: backgammon/classic, ",
     "match shogi/nothing shogi/random": "shogi/nothing: no such file; bundled parameter files: shogi/classic, shogi/hand, "
                                         'shogi/zero; or random, an engine on the PATH, or "uci:COMMAND"',
     "match tictactoe/classic tictactoe/random": "tictactoe has no search to play classic with; tictactoe/random can play",

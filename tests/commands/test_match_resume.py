@@ -44,6 +44,22 @@ def test_a_match_killed_many_times_ends_with_the_same_games(tmp_path):
     assert again["games"] == 120 and pairs_in(folder) == 60
 
 
+def test_a_match_that_is_killed_leaves_the_games_that_it_played(tmp_path):
+    """In the file of --pgn, without a folder, too; a resumed match begins it with those played before."""
+    folder, games = tmp_path / "run", tmp_path / "a.pgn"
+    for resumed in (False, True):
+        process = start(folder, *(("--resume", folder) if resumed else (*PAIR, "--games", 100000, "--run", folder)),
+                        "--pgn", games)
+        wanted = pairs_in(folder) + 4
+        while pairs_in(folder) < wanted:
+            assert process.poll() is None
+            time.sleep(0.002)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        process.stdout.close()
+        assert 2 * pairs_in(folder) <= len(games_of(games)) <= 2 * pairs_in(folder) + 2
+
+
 def test_an_interrupt_prints_the_result_so_far_and_keeps_the_folder(tmp_path):
     folder = tmp_path / "run"
     process = start(folder, "classic", "pesto", "--depth", 2, "--games", 100000, "--run", folder, "--pgn", tmp_path / "a.pgn")

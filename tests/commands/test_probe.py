@@ -62,6 +62,18 @@ def test_rows_and_parameters_are_written_and_the_table_says_what_is_linear(label
     assert p.bounds == (("options.Alpha", (0, 400)), ("options.Beta_Weight", (-500, 900)))
 
 
+def test_of_large_sources_a_sample_is_drawn_from_the_first_games(labelled, monkeypatch):
+    others = labelled.with_name("others.epd")
+    others.write_text(labelled.read_text().replace("1-0", "0-1"))
+    monkeypatch.setattr("tuner.commands.probe.READ_FOR_EACH", 5)
+    for sample, rest in ((5, "; positions are drawn from these games, the others are not read"), (40, "")):
+        ran = done("probe", ENGINE, labelled, others, "--options", "Alpha", *PATTERN, "--sample", sample, "-o", "rows.npz",
+                   "--duplicates", "keep")
+        assert ("the others are not read" in ran.err) == bool(rest) and rest in ran.err
+        with np.load("rows.npz", allow_pickle=False) as file:
+            assert len(file["fen"]) == sample
+
+
 def test_every_option_is_probed_at_the_values_of_a_file(labelled):
     Path("start.txt").write_text("Curve=40\nMix=30\n")
     found = json.loads(done("probe", ENGINE, labelled, "--options", "*", "--every", "--with", "start.txt", *PATTERN, "-o",

@@ -7,11 +7,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import yaml
 
+from games.record import ReadOptions, ReadReport
 from games.streams import pieces
 from tests.commands.support import Ran, done, tuner
 from tests.tuner.ingest.test_engine_rows import FAKE, PARAMETERS
 from tests.tuner.trace.support import SAMPLES
+from tuner.engine.loading import load_engine
 
 OTHELLO = """game: othello
 scale: 0.01
@@ -23,7 +26,8 @@ weights:
     corner: {open: 20, end: 30}
     edge: {open: [1, 2, 3], end: [4, 5, 6]}
 """
-WORDS = ("rootstrap", "--targets search", "our own search", "tuner match")  # what nobody can do with rows
+# what nobody can do with rows
+WORDS = ("rootstrap", "--targets search", "our own search", "tuner match my.yaml")
 
 
 def othello_rows(path: Path, scores: bool = False) -> None:
@@ -87,8 +91,62 @@ def test_they_are_learned_from_reported_and_compared(folder, tmp_path):
     true(done("report", tmp_path / "run"))
     page = (tmp_path / "run" / "report.html").read_text()
     assert not [word for word in WORDS if word in page]
-    text = true(done("diff", folder / "my.yaml", tmp_path / "learned.yaml", "--all"))
+    text = true(done("diff", folder / "my.yaml", tmp_path / "learned.yaml", "--least", 0))
     assert "material.pawn" in text or "discs.corner" in text
+
+
+def test_results_of_games_are_learned_for_play(folder, tmp_path):
+    tuned(folder, tmp_path)
+    note = yaml.safe_load((tmp_path / "learned.yaml").read_text())["learned"]
+    assert note["prior"] == "play" and "share" in note["play"] and note["slopes"]
+
+
+@pytest.mark.parametrize("name", ["chess", "othello"])
+def test_the_last_line_is_what_to_do_next(request, tmp_path, name):
+    folder = request.getfixturevalue(name)
+    ran = done("tune", folder / "my.yaml", folder / "rows.ds", "-o", tmp_path / "learned.yaml",
+               "--prior", 5)
+    *_, into, last = ran.out.splitlines()
+    if name == "othello":
+        into = last
+        assert "tuner match" not in ran.out
+    else:
+        assert last == ("see whether it is better: tuner match uci:NEW uci:OLD --nodes 5000 --games "
+                        "400")
+    assert into == ("write it into your source, and compile that beside the program of before: tuner "
+                    f"export {tmp_path}/learned.yaml --into SOURCE")
+
+
+def test_the_noise_of_rows_is_priced_by_what_their_centipawns_are_worth(tmp_path):
+    """Rows of twice the evaluation of `classic`, and rows that do not say their positions."""
+    engine, classic = load_engine("classic")
+    read = engine.game.read(str(SAMPLES), ReadOptions(positions="all"), ReadReport(), print)
+    batch = next(iter(read))
+    for fens, name in ((True, "known"), (False, "unknown")):
+        lines = []
+        for g in range(60):
+            ends = slice(*batch.first[g:g + 2])
+            for words, outcome in zip(batch.positions[ends], batch.outcomes[ends], strict=True):
+                text = engine.game.text(words)
+                value = 2 * float(engine.evaluate(words[None], classic)[0])
+                board = text.split()[0]
+                pawns = board.count("P") - board.count("p")
+                counts = {"material.pawn": pawns} if pawns else {}
+                row = {"game": g, "result": (1 + float(outcome)) / 2, "phase": 0, "eval": value,
+                       "rest": value - 100 * pawns, "counts": counts}
+                lines.append(json.dumps({**row, **({"fen": text} if fens else {})}))
+        (tmp_path / f"{name}.jsonl").write_text("\n".join(lines) + "\n")
+    (tmp_path / "my.yaml").write_text(PARAMETERS)
+    for name in ("known", "unknown"):
+        ran = done("tune", tmp_path / "my.yaml", tmp_path / f"{name}.jsonl", "-o",
+                   tmp_path / "o.yaml", "--prior", 50)
+        noise = yaml.safe_load((tmp_path / "o.yaml").read_text())["learned"]["noise"]
+        if name == "known":
+            assert noise["of_classic"] == pytest.approx(noise["differences"] / 2, rel=0.02)
+            assert noise["elo"] == pytest.approx(0.21 * noise["of_classic"]**2, rel=0.02, abs=0.05)
+            assert f"as {noise['of_classic']:.1f} of `classic`, which costs" in ran.out
+        else:
+            assert set(noise) == {"evaluations", "differences"} and "Elo" not in ran.out
 
 
 def test_a_dry_run_says_what_they_identify(folder):

@@ -104,13 +104,14 @@ def test_a_run_killed_at_any_moment_ends_with_the_same_weights(tmp_path):
     assert yaml.safe_load((folder / "config.yaml").read_text())["selfplay"]["games"] == 44
 
 
-def test_games_are_counted_when_a_run_is_resumed_within_a_batch(tmp_path):
-    """A batch that was learnt stays learnt: the games that it lacked are not played later, nor counted."""
+def test_a_run_that_is_extended_plays_every_game(tmp_path):
+    """Also when the last batch before was cut short: the next one begins where it ended."""
     done("selfplay", "material", "--games", 6, *SHORT, "--run", tmp_path / "run")
-    done("selfplay", "--resume", tmp_path / "run", "--games", 12)
-    history = [json.loads(line)["games"] for line in (tmp_path / "run" / "history.jsonl").read_text().splitlines()]
-    with open(tmp_path / "run" / "games.pgn") as stream:
-        assert len(list(iter(lambda: chess.pgn.read_game(stream), None))) == history[-1] == 10
+    for games in (12, 13, 23):
+        done("selfplay", "--resume", tmp_path / "run", "--games", games)
+        history = [json.loads(line)["games"] for line in (tmp_path / "run" / "history.jsonl").read_text().splitlines()]
+        rounds = re.findall(r'\[Round "(\d+)"\]', (tmp_path / "run" / "games.pgn").read_text())
+        assert history[-1] == games and rounds == [str(number + 1) for number in range(games)]
 
 
 def test_a_fixed_number_stays_and_bounds_hold(tmp_path):

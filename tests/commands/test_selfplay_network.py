@@ -114,14 +114,20 @@ def test_learning_goes_on_from_a_network(learned, tmp_path):
 
 
 def test_a_network_of_wins_stands_for_one_point_and_stays_one(tmp_path):
-    """Its evaluations are within the hundred of a point, and it goes on learning wins."""
+    """Its evaluations are within a hundred, it says P(win), and it goes on learning wins."""
     done("selfplay", "backgammon", "--encoding", "tesauro198", "--hidden", "0", "--wins", "--games", 200, "--run",
          tmp_path / "run", "-o", tmp_path / "net.yaml")
     evaluation = network_evaluation(tmp_path / "net.yaml")
     assert evaluation.file.points == 1 and evaluation.encoding.name == "tesauro198"
     assert "rate: 0.1" in (tmp_path / "run" / "config.yaml").read_text()  # of a single neuron
     found = json.loads(done("eval", tmp_path / "net.yaml", "4HPwATDgc/ABMA", "--json").out)
-    assert abs(found["points"]) <= 1
+    assert "points" not in found
+    assert found["win_probability"] == pytest.approx((1 + 3 * found["value"]) / 2, abs=1e-3)
+    said = done("eval", tmp_path / "net.yaml", "4HPwATDgc/ABMA").out
+    chance = 100 * found["win_probability"]
+    assert f"X wins {chance:.1f} % of games, by whatever points (v = " in said
+    assert "hundredths of a point with every win as one point, X's view" in said
+    assert "expects" not in said
     ran = done("selfplay", tmp_path / "net.yaml", "--games", 20, "--run", tmp_path / "more")
     assert "wins only" in ran.err and network_evaluation(tmp_path / "more" / "net.yaml").file.points == 1
 
@@ -136,6 +142,8 @@ def test_weights_are_measured_and_learn_from_wins_alone(tmp_path):
     assert (weights["plain"] == weights["measured"]).all() and (weights["plain"] != weights["wins"]).any()
     assert [line["measured"]["games"] for line in history(tmp_path / "measured")] == [10] * 6
     assert "wins: true" in (tmp_path / "wins" / "params.yaml").read_text()
+    for name, said in (("wins", "% of games, by whatever points"), ("plain", "X expects ")):
+        assert said in done("eval", tmp_path / name / "params.yaml", "4HPwATDgc/ABMA").out
 
 
 @pytest.mark.parametrize(("command", "said"), [
@@ -211,7 +219,7 @@ def test_the_page_shows_strength_by_games(learned, tmp_path):
     done("match", "random", learned / "net.yaml", "--games", 8, "--run", tmp_path / "match")
     done("report", learned, "--match", tmp_path / "match", "--calibrate", 10, "-o", tmp_path / "page.html")
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
-    assert "random against net" in page and re.search(r"<th scope=\"row\">random</th><td>\S+ points a game", page)
+    assert "random against net" in page and re.search(r"<th scope=\"row\">random</th><td>[^<]+ points a game", page)
 
 
 def test_the_page_of_an_unmeasured_run_names_the_match_to_play(tmp_path):

@@ -75,3 +75,19 @@ def test_an_interrupt_before_the_command_line_is_there_ends_the_process_without_
     code = IMPORTING.format(folder=str(REPOSITORY), name="tuner.cli", arguments=["--help"])
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=PATIENCE, cwd=REPOSITORY)
     assert (ran.returncode, ran.stdout, ran.stderr) == (-signal.SIGINT, "", "")
+
+
+def test_a_cache_of_any_bytes_is_compiled_again(tmp_path):
+    """Also one whose bytes are no UTF-8."""
+    def evaluated() -> str:
+        ran = subprocess.run([sys.executable, "-m", "tuner", "eval", "tictactoe/classic", "x.o/.x./... o"], cwd=REPOSITORY,
+                             env={**os.environ, "EVALTUNE_CACHE": str(tmp_path)}, capture_output=True, text=True)
+        assert ran.returncode == 0 and "Traceback" not in ran.stderr, ran.stderr
+        return ran.stdout
+
+    first = evaluated()
+    files = [path for path in tmp_path.rglob("*") if path.suffix in (".py", ".nbi", ".nbc")]
+    assert {path.suffix for path in files} == {".py", ".nbi", ".nbc"}
+    for path in files:
+        path.write_bytes(b"\xff\xfe nonsense")
+    assert evaluated() == first

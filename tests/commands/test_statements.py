@@ -13,6 +13,7 @@ from tests.commands.support import done, tictactoe_file, tuner
 from tuner.datasets.reader import open_dataset
 from tuner.datasets.split import split_games
 from tuner.engine.loading import load_engine, load_parameters
+from tuner.tuning import methods
 
 MATERIAL = ("--only", "material.*", "--prior", 50)
 
@@ -55,7 +56,10 @@ def test_rootstrap_is_judged_by_results_and_by_agreement_apart(small_pgn, tmp_pa
     assert sum(line["positions"] for line in lines) == note["held_out_positions"]
     actual = sum(line["actual"] * line["positions"] for line in lines)
     assert 2 * actual == pytest.approx(round(2 * actual), abs=1e-6)  # whole wins and draws
-    assert note["held_out_results"]["before"] != pytest.approx(note["held_out_before"], abs=1e-3)
+    change = note["held_out_results"]
+    assert change["before"] != pytest.approx(note["held_out_before"], abs=1e-3)
+    assert change["low"] < 0 < change["high"]
+    assert "better or worse; whether they play better is another question\n" in ran.out
 
 
 def test_the_loss_on_results_is_that_of_the_held_out_games_by_hand(small_pgn, tmp_path):
@@ -125,6 +129,43 @@ def test_results_of_games_are_learned_for_play(small_dataset, tmp_path):
     assert moved < 0.5 * further
 
 
+def test_what_teaches_nothing_moves_nothing_and_says_so(small_pgn, tmp_path):
+    """The scale, slopes and intercept lower the loss: that is not said to be a gain of the weights."""
+    ran = done("tune", "classic", small_pgn, "-o", tmp_path / "o.yaml", "--method", "logistic",
+               "--only", "material.*")
+    note = yaml.safe_load((tmp_path / "o.yaml").read_text())["learned"]
+    change, given = note["held_out_results"], note["held_out_as_given"]
+    assert note["play"]["share"] == 0 and note["ratios"] == [] and "noise" not in note
+    assert change["before"] == change["after"] != given["loss"]
+    assert change["low"] is change["high"] is None
+    assert given["by"] == ["scale", "slopes by phase", "intercept"]
+    assert "what the results teach does not exceed sampling noise; learn from searches" in ran.out
+    assert (f"beside    {given['loss']:.5f} -> {change['before']:.5f}  (by the fit's scale, slopes by "
+            "phase and intercept, not by weights of the evaluation)") in ran.out
+    assert not [word for word in ("+/- 0.0", ", change", "tuner match", "halving") if word in ran.out]
+
+
+def test_the_loss_of_the_file_as_given_is_computed_by_hand(small_dataset, tmp_path):
+    note = said("classic", small_dataset.path, "-o", tmp_path / "o.yaml", "--method", "logistic",
+                "--held-out", 0.5)
+    start, data = load_parameters("classic"), small_dataset
+    _, held = split_games(data, 0.5, 1)
+    losses = []
+    for p in np.concatenate([np.arange(*data.first[g:g + 2]) for g in held]):
+        some, q = slice(*data.row[p:p + 2]), (1 + float(data.outcome[p])) / 2
+        share = data.phase_scale[data.phase[p], 0] / data.phases
+        by_stage = start.weights[:, data.index[some]] @ data.count[some]
+        logit = 2 * start.scale * (share * by_stage[0] + (1 - share) * by_stage[1])
+        losses.append(np.logaddexp(0, logit) - q * logit)
+    assert note["held_out_as_given"]["loss"] == pytest.approx(np.mean(losses), abs=1e-5)
+
+
+def test_few_games_are_not_learned_for_play_by_default(small_pgn, tmp_path):
+    ran = done("tune", "classic", small_pgn, "-o", tmp_path / "o.yaml", "--method", "logistic",
+               "--per-game", 3, "--held-out", 0.95)
+    assert "prior: auto" in (tmp_path / "o.yaml").read_text() and "prior play" not in ran.err
+
+
 def test_without_an_evaluation_to_start_from_the_prior_is_found_by_empirical_bayes(small_dataset, tmp_path):
     ran = done("tune", "zero", small_dataset.path, "-o", tmp_path / "o.yaml", "--only", "material.*")
     note = yaml.safe_load((tmp_path / "o.yaml").read_text())["learned"]
@@ -152,8 +193,14 @@ def test_the_last_line_is_the_match_with_the_terms_that_the_files_need(small_dat
     assert "tuner match" not in nothing.out and nothing.out.splitlines()[-1].startswith("see what changed: tuner diff")
 
 
-def test_the_reason_for_using_no_gpu_is_reported_unless_the_cpu_was_chosen(small_dataset, tmp_path):
+def test_the_reason_for_using_no_gpu_is_reported_where_there_is_one_unless_the_cpu_was_chosen(
+        small_dataset, tmp_path, monkeypatch):
     common = ("tune", "classic", small_dataset.path, "-o", tmp_path / "o.yaml", *MATERIAL)
+    monkeypatch.setattr(methods, "why_no_gpu", lambda: "CuPy is not installed")
+    monkeypatch.setattr(methods, "gpu_is_there", lambda: False)
+    (line,) = [line for line in done(*common).err.splitlines() if line.startswith("passes run on")]
+    assert "GPU" not in line
+    monkeypatch.setattr(methods, "gpu_is_there", lambda: True)
     (line,) = [line for line in done(*common).err.splitlines() if line.startswith("passes run on")]
     assert "; no GPU: " in line and len(line.partition("; no GPU: ")[2]) > 10
     (line,) = [line for line in done(*common, "--device", "cpu").err.splitlines() if line.startswith("passes run on")]

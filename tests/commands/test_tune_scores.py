@@ -123,6 +123,7 @@ class FakeTeacher:
 
     asked: list[tuple] = []
 
+    text = "scores of the teacher: all of them searched"
     def __init__(self, game, engine, limits, workers=1, options=None, folder=None, searched=lambda: None):
         self.asked.append((game.name, engine, limits.nodes, workers))
         self._searched = searched

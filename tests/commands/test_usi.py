@@ -62,7 +62,7 @@ def test_it_names_itself_and_its_options(engine):
     lines = engine.usi()
     assert re.fullmatch(r"id name evaltune [\d.]+\S*", lines[0])
     options = [line.split()[2] for line in lines if line.startswith("option")]
-    assert options == ["USI_Hash", "USI_Ponder", "Move_Overhead", "EvalFile"]
+    assert options == ["USI_Hash", "USI_Ponder", "NetworkDelay", "EvalFile"]
     assert "option name EvalFile type string default shogi/hand" in lines
 
 

@@ -2,55 +2,58 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Set
-from dataclasses import fields
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 from games.record import ReadOptions
-from games.streams import InputError
+from tuner.api.arguments import paths_of, require_choice, typed
 from tuner.api.evaluation import Evaluation, load
 from tuner.datasets.dataset import Dataset
 from tuner.datasets.reader import open_dataset as _open
 from tuner.datasets.writer import require_replaceable
-from tuner.engine.loading import quiescence_of
+from tuner.engine.loading import games_path, quiescence_of, sources_for
 from tuner.ingest.build import build
 from tuner.io.files import QUIESCENCE
 
-READ_CHOICES = {"positions": ("auto", "all", "quiet", "resolve"), "duplicates": ("games", "positions", "keep")}
 
-
-def build_dataset(games: str | Path | Iterable[str | Path], output: str | Path, evaluation: Evaluation | str = "classic",
-                  **options: Any) -> Dataset:
+@typed
+def build_dataset(games: str | Path | Iterable[str | Path], output: str | Path,
+                  evaluation: Evaluation | str | Path = "classic", *, positions: str = "auto",
+                  min_elo: int = 0, skip_start: int | None = None, skip_end: int = 0,
+                  per_game: int = 0, duplicates: str = "games", strict: bool = False,
+                  seed: int = 1) -> Dataset:
     """Read games into a dataset in the folder `output`, which has the counts of the evaluation's terms.
 
-    `options` are those of `games.record.ReadOptions`: positions ("auto", "all", "quiet", "resolve"), min_elo, skip_start,
-    skip_end, per_game, duplicates ("games", "positions", "keep"), strict, seed.
+    The options are those of `tuner dataset`: `positions` are "auto", "all", "quiet" or "resolve",
+    `duplicates` "games", "positions" or "keep"; `per_game` 0 keeps all positions.
     """
-    require_known("build_dataset", options, {field.name for field in fields(ReadOptions)} - {"evaluation"})
+    reading = reading_of("build_dataset", positions, min_elo, skip_start, skip_end, per_game,
+                         duplicates, strict, seed)
     counted = evaluation if isinstance(evaluation, Evaluation) else load(evaluation)
-    sources, target = paths_of(games), Path(output)
+    sources, target = sources_of(counted, games), Path(output)
     require_replaceable(target, sources)
-    data, _ = build(counted.engine, sources, target, ReadOptions(**options), quiescence_of(counted.engine, QUIESCENCE),
-                    lambda text: None)
+    quiescence = quiescence_of(counted.engine, QUIESCENCE)
+    data, _ = build(counted.engine, sources, target, reading, quiescence, lambda text: None)
     return data
 
 
+@typed
 def open_dataset(path: str | Path) -> Dataset:
     """Open a dataset; InputError if it is damaged."""
     return _open(path)
 
 
-def require_known(function: str, options: dict[str, Any], known: Set[str]) -> None:
-    """InputError for an option that a function does not have, and for a value of positions or duplicates."""
-    unknown = sorted(options.keys() - known)
-    if unknown:
-        raise InputError(f"{function}: unknown option {unknown[0]!r}; known: {', '.join(sorted(known))}")
-    for name, choices in READ_CHOICES.items():
-        if name in options and options[name] not in choices:
-            raise InputError(f"{function}: {name} is {options[name]!r}, expected one of {', '.join(choices)}")
+def sources_of(start: Evaluation | str | Path, games: str | Path | Iterable[str | Path]) -> list[str]:
+    """The paths of games for an evaluation, with the name of bundled ones replaced."""
+    if isinstance(start, Evaluation):
+        return [games_path(path, start.game) for path in paths_of(games)]
+    return sources_for(start, paths_of(games))
 
 
-def paths_of(games: str | Path | Iterable[str | Path]) -> list[str]:
-    """One path or several as a list."""
-    return [str(games)] if isinstance(games, str | Path) else [str(path) for path in games]
+def reading_of(function: str, positions: str, min_elo: int, skip_start: int | None, skip_end: int,
+               per_game: int, duplicates: str, strict: bool, seed: int) -> ReadOptions:
+    """Options of reading; InputError for unknown positions or duplicates."""
+    require_choice(function, "positions", positions, ("auto", "all", "quiet", "resolve"))
+    require_choice(function, "duplicates", duplicates, ("games", "positions", "keep"))
+    return ReadOptions(positions, None, min_elo, skip_start, skip_end, per_game, duplicates, strict,
+                       seed)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias, TypeVar, overload
 
@@ -12,9 +12,12 @@ from numpy.typing import NDArray
 from rich.console import Console
 
 from games.streams import InputError
+from tuner.api.arguments import require_choice, shown, typed
 from tuner.engine.engine import Engine
 from tuner.engine.explain import explain, show
 from tuner.engine.loading import load_engine, load_parameters
+from tuner.engine.spec import EngineSpec, engine_of, spec_of
+from tuner.export.formats import FORMATS, exported
 from tuner.io.files import LEARNED, require_writable
 from tuner.parameters import diff, show_diff
 from tuner.parameters.parameters import Parameters
@@ -30,7 +33,8 @@ class Board(Protocol):
         """The position as text."""
 
 
-# a text such as a FEN, a board, or a position as the game packs it: (words,) uint64
+POSITIONS = "a text such as a FEN, a board, or a packed position"
+# a packed position is (words,) uint64
 Position: TypeAlias = str | Board | NDArray[np.uint64]
 Item = TypeVar("Item", covariant=True)
 
@@ -112,7 +116,9 @@ class Evaluation:
             if position.dtype != np.uint64 or position.shape != (words,):
                 raise InputError(f"a position is {position.dtype} of shape {position.shape}, expected uint64 of ({words},)")
             return position
-        text = position if isinstance(position, str) else position.fen()
+        text = position if isinstance(position, str) else position.fen() if hasattr(position, "fen") else None
+        if text is None:
+            raise InputError(f"position: found {shown(position)}, expected {POSITIONS}")
         try:
             return self.engine.game.position(text)
         except ValueError as problem:
@@ -134,6 +140,8 @@ class Evaluation:
             if words.dtype != np.uint64 or words.shape[1:] != (self.engine.game.words,):
                 raise InputError(f"positions are {positions.dtype} of shape {positions.shape}, expected uint64 of "
                                  f"(n, {self.engine.game.words})")
+        elif not isinstance(positions, Iterable):
+            raise InputError(f"evaluate: found {shown(positions)}, expected {POSITIONS}, or several of them")
         else:
             words = np.array([self.position(position) for position in positions], np.uint64).reshape(-1, self.engine.game.words)
         found: NDArray[np.float64] = self.engine.evaluate_many(words, self.parameters)
@@ -154,8 +162,9 @@ class Evaluation:
         return _printed(lambda console: show(console, explain(self.engine, self.parameters, self.position(position)), False,
                                              self.engine.game.wording))
 
+    @typed
     def compare(self, other: Evaluation) -> str:
-        """A table of what changes from this evaluation to another one, as `tuner diff` prints it."""
+        """A table of what changes from this evaluation to another one, as `tuner diff --all` prints it."""
         if other.game != self.game:
             raise InputError(f"{other.name} is for {other.game}, expected {self.game} as {self.name}")
         if other.names != self.names:
@@ -163,6 +172,13 @@ class Evaluation:
         view = show_diff.View((self.name, other.name), 1, False, False)
         return _printed(lambda console: show_diff.show(console, diff.compare([self.parameters, other.parameters]), view))
 
+    @typed
+    def export(self, format: str = "c", *, scale_to: float | None = None, decimals: int = 0, flip: bool = False) -> str:
+        """The numbers as text for engines, as `tuner export` writes them: "c", "rust", "json", "uci" or "spsa"."""
+        require_choice("export", "format", format, FORMATS)
+        return exported(self.parameters, self.name, format, scale_to, decimals, flip)[0]
+
+    @typed
     def save(self, path: str | Path) -> Path:
         """Write the parameter file; InputError where `path` is another kind of file, or cannot be written."""
         path = Path(path)
@@ -170,10 +186,20 @@ class Evaluation:
         write_parameters(path, self.parameters)
         return path
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Compiled code stays here: another process compiles its own."""
+        spec = None if self.counted_by is None else spec_of(self.counted_by)
+        return _unpickled, (spec, self.parameters, self.name, self.path, self.terms)
+
     def __repr__(self) -> str:
         return f"<Evaluation {self.name}: {self.game}, {self.parameters.weights.size:,} numbers, scale {self.scale:.5f}>"
 
 
+def _unpickled(spec: EngineSpec | None, *others: Any) -> Evaluation:
+    return Evaluation(None if spec is None else engine_of(spec), *others)
+
+
+@typed
 def load(parameters: str | Path = "classic", terms: Sequence[str | Path] = (), add_missing: bool = False) -> Evaluation:
     """Load an evaluation: `parameters` is a parameter file, or the name of a bundled one ("classic", "zero", "pesto",
     "tictactoe/classic"); `terms` are Python files with terms of your own, whose numbers are 0 with `add_missing` if the file

@@ -8,9 +8,9 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from games.record import ReadOptions
 from games.streams import InputError
-from tuner.api.data import paths_of, require_known
+from tuner.api.arguments import require_choice, typed
+from tuner.api.data import reading_of, sources_of
 from tuner.api.evaluation import Evaluation, load
 from tuner.api.notes import Notes
 from tuner.device.choose import DEVICES
@@ -21,16 +21,15 @@ from tuner.objectives.table import OBJECTIVES
 from tuner.parallel import available_cpus
 from tuner.parameters.writer import write_parameters
 from tuner.tuning import run as tuning
-from tuner.tuning.methods import METHODS
+from tuner.tuning.methods import METHODS, TARGETS
 from tuner.tuning.options import TuneOptions
 from tuner.tuning.result import found_lines
 
-READING = {field.name for field in fields(ReadOptions)} - {"evaluation", "seed"}
-OPTIONS = {field.name for field in fields(TuneOptions)} - {
-    "reading", "terms", "run", "workers", "no_gpu", "own_results", "own_scores"}
-CHOICES: dict[str, tuple[str | None, ...]] = {
-    "method": ("auto", *METHODS), "loss": (None, *OBJECTIVES, DRAWS), "learner": tuple(LEARNERS), "device": ("auto", *DEVICES),
-    "gradient": ("analytic", *STEPS)}
+CHOICES = {"method": ("auto", *METHODS), "targets": tuple(TARGETS), "loss": (*OBJECTIVES, DRAWS),
+           "learner": tuple(LEARNERS), "device": ("auto", *DEVICES), "gradient": ("analytic", *STEPS)}
+# options that go on as they are
+SAME = {field.name for field in fields(TuneOptions)} - {
+    "reading", "per_game", "terms", "run", "workers", "fixed", "only", "no_gpu", "own_results", "own_scores"}
 NEXT = ("compare", "match")  # commands of a result, with the names of its files
 
 
@@ -59,36 +58,50 @@ class Tuned:
                 f"{self.result['positions']:,} positions>")
 
 
-def tune(start: Evaluation | str | Path, games: str | Path | Iterable[str | Path], *, output: str | Path | None = None,
-         run: str | Path | None = None, workers: int | None = None, **options: Any) -> Tuned:
-    """Learn the numbers of an evaluation from games: files, folders or datasets; or from rows that another program counted.
+@typed
+def tune(start: Evaluation | str | Path, games: str | Path | Iterable[str | Path], *,
+         output: str | Path | None = None, run: str | Path | None = None, method: str = "auto",
+         targets: str | None = None, fixed: str | Iterable[str] = (), only: str | Iterable[str] = (),
+         not_linear: str | None = None, teacher: str | None = None, nodes: int | None = None,
+         max_difference: float | None = None, depth: int | None = None, lambda_: float | None = None,
+         rounds: int | None = None, own_games: int | None = None, own_rounds: int | None = None,
+         loss: str | None = None, prior: float | str | None = "auto", held_out: float = 0.1,
+         bootstrap: int = 0, untapered: bool = False, scale: float | None = None,
+         intercept: bool = True, learner: str = "newton", iterations: int | None = None,
+         learning_rate: float | None = None, batch: int | None = None, gradient: str = "analytic",
+         step: float | None = None, positions: str = "auto", quiescence: str | None = None,
+         min_elo: int = 0, skip_start: int | None = None, skip_end: int = 0, per_game: int = 0,
+         duplicates: str = "games", strict: bool = False, seed: int = 1, workers: int | None = None,
+         device: str = "auto") -> Tuned:
+    """Learn the numbers of an evaluation from games: files, folders, datasets or "samples", the
+    bundled ones; or from rows that another program counted.
 
-    The learned file is written to `output`, if that is given, and everything for a report to the folder `run`. The report names
-    the files that it is about, so `run` needs `output`, and a start that is in a file. `options` are those of `tuner tune`:
-    method, depth, lambda_, loss, learner, prior, fixed, only, held_out, positions, min_elo, seed, ... (see
-    `tuner.tuning.options.TuneOptions` and `games.record.ReadOptions`). InputError names a mistake in one line.
+    The learned file is written to `output`, if that is given, and everything for a report to the
+    folder `run`. The report names the files that it is about, so `run` needs `output`, and a start
+    that is in a file. The options are those of `tuner tune`, which `tuner tune --help` explains;
+    `prior` None is --prior none. InputError names a mistake in one line.
     """
-    require_known("tune", options, READING | OPTIONS)
+    options = dict(locals())
     for name, choices in CHOICES.items():
-        if name in options and options[name] not in choices:
-            raise InputError(f"tune: {name} is {options[name]!r}, expected one of {', '.join(filter(None, choices))}")
-    prior = options.get("prior")
+        require_choice("tune", name, options[name], choices)
     if isinstance(prior, str) and prior not in ("auto", "cv", "play"):
         raise InputError(f"tune: prior is {prior!r}, expected centipawns, None, 'auto', 'cv' or 'play'")
+    reading = reading_of("tune", positions, min_elo, skip_start, skip_end, per_game, duplicates,
+                         strict, seed)
+    sources = sources_of(start, games)
     evaluation = start if isinstance(start, Evaluation) else load(start)
     if run is not None and (output is None or evaluation.path is None):
         missing = "output" if output is None else "a start that is in a file; write it with save"
         raise InputError(f"tune: run needs {missing}, because its report names the files to compare")
-    reading = {name: options.pop(name) for name in READING & options.keys()}
-    reading["seed"] = options.get("seed", 1)
     with tempfile.TemporaryDirectory(prefix="evaltune-") as folder:
         begun = evaluation.path or str(evaluation.save(Path(folder) / "start.yaml"))
         written = Path(output) if output is not None else Path(folder) / "learned.yaml"
-        options = {name: _as_tuple(name, value) for name, value in options.items()}
-        given = TuneOptions(reading=ReadOptions(**reading), terms=evaluation.terms, run=None if run is None else Path(run),
-                            workers=workers or available_cpus(), **options)
+        given = TuneOptions(
+            reading=reading, terms=evaluation.terms, run=None if run is None else Path(run),
+            workers=workers or available_cpus(), fixed=_names(fixed), only=_names(only),
+            **{name: options[name] for name in SAME})
         notes = Notes()
-        result = tuning.tune(begun, paths_of(games), written, given, "tuner.tune", notes)
+        result = tuning.tune(begun, sources, written, given, "tuner.tune", notes)
         learned = load(written, evaluation.terms).parameters
     if evaluation.path is None:  # neither a temporary name nor commands with it are left
         result["start"] = evaluation.name
@@ -104,8 +117,6 @@ def tune(start: Evaluation | str | Path, games: str | Path | Iterable[str | Path
     return Tuned(found, result, tuple(notes.lines))
 
 
-def _as_tuple(name: str, value: Any) -> Any:
-    """Names or globs of `fixed` and `only` may be one text."""
-    if name in ("fixed", "only"):
-        return (value,) if isinstance(value, str) else tuple(value)
-    return value
+def _names(given: str | Iterable[str]) -> tuple[str, ...]:
+    """Names or globs, which may be one text."""
+    return (given,) if isinstance(given, str) else tuple(given)

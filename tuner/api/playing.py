@@ -9,8 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from games.streams import InputError
+from tuner.api.arguments import typed
 from tuner.api.evaluation import Evaluation
 from tuner.api.notes import Notes
+from tuner.engine.loading import games_path
 from tuner.match.defaults import require_suitable, usual_of
 from tuner.match.entrants import understood
 from tuner.match.match import Ways, new_match, with_files
@@ -48,6 +50,7 @@ class MatchResult:
         return f"<MatchResult +{self.wins} ={self.draws} -{self.losses}>"
 
 
+@typed
 def play_match(a: Evaluation | str | Path, b: Evaluation | str | Path, *, games: int = 100, depth: int | None = None,
                nodes: int | None = None, openings: str | Path | None = None, random_plies: int | None = None, seed: int = 1,
                sprt: tuple[float, float] | None = None, run: str | Path | None = None, pgn: str | Path | None = None,
@@ -65,7 +68,7 @@ def play_match(a: Evaluation | str | Path, b: Evaluation | str | Path, *, games:
         given = {"depth": depth, "nodes": nodes}
         limits = {name: limit for name, limit in given.items() if limit is not None} or {"depth": usual.depth}
         settings = settings_of(*players, games=games, sprt=sprt, controls=(limits, dict(limits)), seed=seed, terms=terms,
-                               openings=None if openings is None else str(openings),
+                               openings=None if openings is None else games_path(str(openings), game.name),
                                random_plies=usual.random_plies if random_plies is None else random_plies, model=usual.model,
                                luck=usual.luck)
         try:

@@ -5,7 +5,7 @@ A measurement is a function of a `Workload` that returns rows: dicts with `what`
 
 What depends on the game is in its module `games.<game>.bench`:
 
-    SAMPLES LIGHT REFERENCE TARGETS    bundled games, a light parameter file, another program, targets by name
+    LIGHT REFERENCE TARGETS            a light parameter file, another program, targets by name
     reading(games) counting()          speed of reading files, and of move generation
     SEARCHED engines_nodes()           positions that are searched, and the speed of other engines on them
 
@@ -31,7 +31,7 @@ from pathlib import Path
 from types import ModuleType
 
 from games.streams import InputError
-from tuner.engine.loading import SAMPLES, load_parameters
+from tuner.engine.loading import bundled_games, load_parameters
 
 
 class NothingToMeasure(InputError):
@@ -68,8 +68,8 @@ def published(rows: ModuleType, name: str) -> tuple[str, float | None]:
 def samples_of(params: str) -> Path:
     """Return the bundled games of the game of a parameter file; InputError if there are none."""
     game = load_parameters(params).game
-    samples = SAMPLES.with_name(bench_of(game).SAMPLES)
-    if not samples.exists():
+    samples = bundled_games(game)
+    if samples is None:
         raise InputError(f"{game}: has no bundled games; name some with --games")
     return samples
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import tempfile
-import threading
 import time
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -36,7 +36,7 @@ def _nodes_per_second(searcher: Searcher, positions: list[np.ndarray]) -> float:
 
 
 def searches(work: Workload) -> list[dict]:
-    """Measure nodes per second in both modes, with one thread and with two, and those of other engines; or moves decided on, in
+    """Measure nodes per CPU second in both modes, and those of other engines; or moves decided on, in
     games whose search is limited by its depth alone."""
     lines, rows = [], work.of_game
     if hasattr(rows, "searching"):
@@ -53,27 +53,9 @@ def searches(work: Workload) -> list[dict]:
             _nodes_per_second(searcher, positions[:1])
             target = rows.TARGETS.get("light" if params == rows.LIGHT else "exact") if mode == "exact" else None
             lines.append(row(f"search, {mode}, {params}", _nodes_per_second(searcher, positions) / 1e6, "M nodes/s", target))
-    lines.append(row("  two threads against one, by the clock", _two_threads(engine, parameters, positions), "x", 1.9))
     for name, speed in rows.engines_nodes():
         lines.append(row(f"  {name}, for comparison", speed / 1e6, "M nodes/s"))
     return lines
-
-
-def _two_threads(engine: Engine, parameters, positions: list[np.ndarray]) -> float:
-    """Return the speed-up of two concurrent searches over one, by the clock."""
-    searchers = [engine.searcher(parameters, False) for _ in range(2)]
-
-    def seconds(threads: int) -> float:
-        workers = [threading.Thread(target=_nodes_per_second, args=(searcher, positions)) for searcher in searchers[:threads]]
-        started = time.monotonic()
-        for worker in workers:
-            worker.start()
-        for worker in workers:
-            worker.join()
-        return time.monotonic() - started
-
-    seconds(2)
-    return 2 * min(seconds(1) for _ in range(2)) / min(seconds(2) for _ in range(2))
 
 
 def self_play(work: Workload) -> list[dict]:
@@ -93,20 +75,18 @@ def self_play(work: Workload) -> list[dict]:
 
 
 def learning(work: Workload) -> list[dict]:
-    """Measure the CPU time of learning relative to playing, and the speed-up of two threads, by the clock."""
-    seconds, cost, rows = {}, 0.0, work.of_game
+    """Measure games per CPU second with learning, and the CPU time of learning relative to playing."""
+    rows = work.of_game
     usual, games = usual_of(find(load_parameters(work.params).game)), getattr(rows, "LEARNING_GAMES", LEARNING_GAMES)
     settings = Settings(work.params, games, usual.depth, random_plies=usual.random_plies, plies=usual.plies, method=usual.method)
     with tempfile.TemporaryDirectory(prefix="evaltune-") as folder:
-        for workers in (1, 2):
-            begun, cpu, own = time.monotonic(), time.process_time(), time.thread_time()
-            new_run(settings, Path(folder) / str(workers), OnThreads(workers), None, "tuner bench", Display())
-            seconds[workers] = time.monotonic() - begun
-            own = time.thread_time() - own  # this thread learns and writes, the others play
-            cost = max(cost, own / (time.process_time() - cpu - own))
-    return [row(f"self-play with learning, depth {usual.depth}, {work.params}", games / seconds[1], "games/s by the clock"),
-            row("  learning and writing, relative to playing", 100 * cost, "% more", rows.TARGETS.get("learning"), at_most=True),
-            row("  two threads against one, by the clock", seconds[1] / seconds[2], "x", 1.9)]
+        new_run(replace(settings, games=1), Path(folder) / "first", OnThreads(1), None, "tuner bench", Display())
+        cpu, own = time.process_time(), time.thread_time()
+        new_run(settings, Path(folder) / "run", OnThreads(1), None, "tuner bench", Display())
+        cpu, own = time.process_time() - cpu, time.thread_time() - own  # this thread learns and writes, another plays
+    return [row(f"self-play with learning, depth {usual.depth}, {work.params}", games / cpu, "games/s"),
+            row("  learning and writing, relative to playing", 100 * own / (cpu - own), "% more", rows.TARGETS.get("learning"),
+                at_most=True)]
 
 
 def _whole_game(engine: Engine, searcher: PlaysGames, rng: np.random.Generator) -> int:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-import signal
 import socket
 import threading
 import time
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING, Any, cast
 from games.streams import InputError
 from tuner.cluster.program import difference, program
 from tuner.cluster.running import ClusterRunning
+from tuner.io.interrupt import held_back
 from tuner.parallel import POLL_SECONDS, Job, counted
 
 if TYPE_CHECKING:
@@ -91,14 +91,14 @@ def local_cluster(address: str) -> Iterator[Any]:
     number = address.removeprefix(LOCAL)
     if not number.isdecimal() or not 0 < int(number) <= 512:
         raise InputError(f"--cluster {address}: expected a number of processes from 1 to 512, such as local:2")
-    with dask.config.set(LOCAL_SETTINGS), _ignoring_interrupts():
+    with dask.config.set(LOCAL_SETTINGS), held_back():
         cluster = distributed.LocalCluster(n_workers=int(number), threads_per_worker=1, processes=True, memory_limit=0,
                                            dashboard_address="127.0.0.1:0", silence_logs=logging.CRITICAL,
                                            preload=["tuner.cluster.preload"])
     try:
         yield cluster
     finally:
-        with _ignoring_interrupts():
+        with held_back():
             cluster.close(timeout=ANSWER_SECONDS)
 
 
@@ -106,19 +106,6 @@ def replace_lost(cluster: LocalCluster, number: int) -> None:
     """Start the workers that are missing of a number. Dask starts one again that died, but not if it died as it started."""
     if len(cluster.workers) < number:
         cluster.scale(number)
-
-
-@contextlib.contextmanager
-def _ignoring_interrupts() -> Iterator[None]:
-    """Ignore Ctrl-C in this process and in those that it starts meanwhile."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
 
 
 def _line(problem: BaseException) -> str:

@@ -8,7 +8,7 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from tuner import __version__
+from tuner.version import __version__
 
 ROOT = Path(__file__).resolve().parents[2]
 OURS = ("evalterms", "games", "params", "tuner")

@@ -52,6 +52,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> dict:
     from games.streams import InputError
     from tuner.commands import dataset_actions
+    from tuner.engine.loading import sources_for
 
     action, sources = "build", arguments.sources
     if sources[0] in ACTIONS:
@@ -69,4 +70,6 @@ def run(arguments: argparse.Namespace) -> dict:
         raise InputError(f"dataset {action}: no dataset named; see tuner dataset --help")
     if action in ("inspect", "split", "export") and len(sources) != 1:
         raise InputError(f"dataset {action}: {len(sources)} datasets named, expected one")
+    if action == "build":
+        sources = sources_for(arguments.params or dataset_actions.DEFAULT, sources)
     return getattr(dataset_actions, action)(sources, arguments)

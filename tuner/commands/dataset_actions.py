@@ -34,7 +34,7 @@ from tuner.rows.check import RowCheck
 from tuner.rows.dataset_rows import batches_of
 from tuner.rows.formats import holds_rows, scan, writable_format
 from tuner.rows.formats import write as write_rows
-from tuner.tuning.result import report_line
+from tuner.tuning.reading import report_line
 
 DEFAULT = "classic"  # whose terms are counted in games
 

@@ -1,7 +1,7 @@
 """Compare parameter files: the changes in centipawns and percent, their 95 % intervals, and which of them
 the data support.
 
-The largest supported changes come first, then every number that moved.
+Shown are the largest supported changes; --all, --least and --significant show every number that moved.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ MOST_FILES = 26  # one letter each
 USAGE = "INITIAL LEARNED [LEARNED ...] [options]"
 EXAMPLE = """examples:
   tuner diff classic learned.yaml
+  tuner diff classic learned.yaml --all
   tuner diff classic learned.yaml --significant
   tuner diff classic learned.yaml --format markdown > changes.md
   tuner diff classic monday.yaml tuesday.yaml
@@ -29,8 +30,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--significant", action="store_true",
                         help="show only changes that the data support, at a false discovery rate of 5 %% (Benjamini-Hochberg)")
     parser.add_argument("--least", type=count, metavar="N",
-                        help=f"hide numbers that moved by less than N centipawns (default: {LEAST}; with --significant 0)")
-    parser.add_argument("--all", action="store_true", help="show all numbers, also those that did not move")
+                        help="show numbers that moved by N centipawns or more, 0 for all numbers (default of --all: "
+                             f"{LEAST}, of --significant: 0)")
+    parser.add_argument("--all", action="store_true", help="show every number that moved, and the tables")
     parser.add_argument("--format", choices=("table", "markdown", "json"), default="table", help="default: table")
     add_term_options(parser)
 
@@ -46,7 +48,7 @@ def run(arguments: argparse.Namespace) -> dict:
 
     names = (arguments.initial, *arguments.learned)
     if arguments.significant and arguments.all:
-        raise InputError("--all and --significant: one shows all numbers, the other only supported changes; leave one out")
+        raise InputError("--all and --significant: one shows every change, the other only supported ones; leave one out")
     if len(names) > MOST_FILES:
         raise InputError(f"{len(names)} files named, expected at most {MOST_FILES}")
     read = [load_parameters(path, arguments.terms, add_missing=bool(arguments.terms)) for path in names]
@@ -80,9 +82,11 @@ def run(arguments: argparse.Namespace) -> dict:
     elif not arguments.json:
         from tuner.parameters.show_diff import View, show
 
-        least = 0 if arguments.all else arguments.least
+        brief = not arguments.all and not arguments.significant and arguments.least is None
+        least = arguments.least
         if least is None:
             least = 0 if arguments.significant else LEAST
-        view = View(tuple(one_line(name) for name in names), least, arguments.significant, arguments.format == "markdown")
+        view = View(tuple(one_line(name) for name in names), least, arguments.significant,
+                    arguments.format == "markdown", brief)
         show(output_console(), found, view)
     return result

@@ -67,7 +67,9 @@ class TerminalDisplay(Display):
 
     def reading(self, report: ReadReport) -> None:
         seconds = max(time.monotonic() - self._started, 1e-3)
-        self._show(f"{report.games:,} games, {report.positions:,} positions, {report.positions / seconds / 1e6:.2f} M/s")
+        speed = report.positions / seconds
+        rate = f"{speed / 1e6:.2f} M/s" if speed >= 1e5 else f"{speed:,.0f}/s"
+        self._show(f"{report.games:,} games, {report.positions:,} positions, {rate}")
 
     def searched(self) -> None:
         with self._lock:
@@ -106,7 +108,8 @@ class TerminalDisplay(Display):
     def playing(self, text: str, completed: int) -> None:
         if self._before is None:
             self._before = completed - 1
-        self._show(text + (self._time_left(completed) if self._state else ""), completed)
+        share = f"  {completed / self._total:.0%}" if self._total else ""
+        self._show(f"{text}{share}{self._time_left(completed)}", completed)
 
     def _show(self, text: str, completed: int | None = None) -> None:
         """Update the live line; without a terminal, print a line if the last one is ten seconds old."""

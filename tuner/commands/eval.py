@@ -44,7 +44,7 @@ def run(arguments: argparse.Namespace) -> dict:
     from games.streams import InputError
     from tuner.commands.display import output_console
     from tuner.device.choose import device_named
-    from tuner.engine.explain import explain, show
+    from tuner.engine.explain import explain, learned_wins, show
     from tuner.engine.loading import load_engine, parameter_path
     from tuner.networks.files import holds_network
 
@@ -65,7 +65,7 @@ def run(arguments: argparse.Namespace) -> dict:
     result = explain(engine, parameters, words)
     if not arguments.json:
         print(engine.game.draw(words) + "\n")
-        show(output_console(), result, arguments.all, engine.game.wording)
+        show(output_console(), result, arguments.all, engine.game.wording, learned_wins(parameters))
     return result
 
 
@@ -88,11 +88,14 @@ def _of_network(path: Path, arguments: argparse.Namespace) -> dict:
     words = _position(game, arguments)
     found = float(evaluation.values(words[None])[0])
     v = math.tanh(evaluation.scale * found)
-    expected = {"value": round(v, 4), **expected_of(v, game)}
+    wins = evaluation.file.points == 1 < game.points
+    expected = {"value": round(v, 4), **expected_of(v, game, wins)}
     if not arguments.json:
         print(game.draw(words) + "\n")
-        show_result([f"{evaluation.encoding.name}, {evaluation.size_text}: {found:+.2f} {game.wording.unit}, "
-                     f"{game.wording.view}", expected_text(expected, game.wording)])
+        unit = game.wording.unit + (" with every win as one point" if wins else "")
+        seen = f"{evaluation.encoding.name}, {evaluation.size_text}"
+        show_result([f"{seen}: {found:+.2f} {unit}, {game.wording.view}",
+                     expected_text(expected, game.wording, wins)])
     return {"position": game.text(words), "evaluation": round(found, 2), **expected,
             "encoding": evaluation.encoding.name, "network": evaluation.size_text}
 

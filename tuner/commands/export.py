@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tuner.export.numbers import Rounded
+    from tuner.parameters.parameters import Parameters
 
 MOST_DECIMALS = 6
-NUMBERED = ("uci", "spsa")  # formats that name every number
 
 USAGE = "PARAMS --format FORMAT|--into SOURCE|--from SOURCE [options]"
 EXAMPLE = """examples:
@@ -83,10 +83,10 @@ def run(arguments: argparse.Namespace) -> dict:
     if holds_network(path):
         return _network(arguments, path)
     parameters = load_parameters(path, arguments.terms)
+    if not (arguments.sources or arguments.into):
+        return _as_text(arguments, str(path), parameters)
     r = rounded(parameters, arguments.scale_to, arguments.decimals, arguments.flip)
-    if arguments.sources:
-        return _from_sources(arguments, str(path), r)
-    return _into_sources(arguments, str(path), r) if arguments.into else _as_text(arguments, str(path), r)
+    return _from_sources(arguments, str(path), r) if arguments.sources else _into_sources(arguments, str(path), r)
 
 
 def _network(arguments: argparse.Namespace, path: Path) -> dict:
@@ -123,26 +123,21 @@ def _network(arguments: argparse.Namespace, path: Path) -> dict:
             **({"text": text} if output is None else {})}
 
 
-def _as_text(arguments: argparse.Namespace, path: str, r: Rounded) -> dict:
+def _as_text(arguments: argparse.Namespace, path: str, parameters: Parameters) -> dict:
     """Write an export of a format."""
     import sys
     from pathlib import Path
 
-    from games.streams import InputError
     from tuner.commands.display import show_note
-    from tuner.export.formats import FORMATS
+    from tuner.export.formats import exported
     from tuner.export.numbers import heading, rounding_line
     from tuner.io.files import EXPORT, replace_file, require_writable
     from tuner.io.text import one_line
 
     form, output = arguments.format, arguments.output
-    if form in NUMBERED and arguments.flip:
-        raise InputError(f"--flip: --format {form} names every number, so there is no order of rows; leave it out")
-    if form == "uci" and arguments.decimals:
-        raise InputError(f"--decimals {arguments.decimals}: UCI options are whole numbers; use --scale-to N for finer steps")
+    text, r = exported(parameters, str(arguments.params), form, arguments.scale_to, arguments.decimals, arguments.flip)
     if output is not None:
         require_writable(Path(output), EXPORT, (path, *arguments.terms))
-    text = FORMATS[form](r, str(arguments.params))
     if output is not None:
         replace_file(Path(output), text)
     result = {"file": path, "format": form, "output": output, "numbers": int(r.weights.size), **_rounding(r),
@@ -207,13 +202,14 @@ def _from_sources(arguments: argparse.Namespace, path: str, r: Rounded) -> dict:
 
     from tuner.commands.display import show_result
     from tuner.export.into.plan import plan
-    from tuner.export.into.read import with_numbers
+    from tuner.export.into.read import has_other_numbers_alone, with_numbers
     from tuner.export.into.write import differences
     from tuner.io.files import LEARNED, require_writable
     from tuner.parameters.writer import write_parameters
 
     output = Path(arguments.output)
-    require_writable(output, LEARNED, (path, arguments.map, *arguments.sources, *arguments.terms))
+    require_writable(output, LEARNED, (path, arguments.map, *arguments.sources, *arguments.terms),
+                     ours=lambda place: has_other_numbers_alone(place, r.parameters))
     targets = plan(r, [Path(name) for name in arguments.sources], Path(arguments.map) if arguments.map else None, arguments.only)
     write_parameters(output, with_numbers(r.parameters, targets))
     changed = len(differences(targets, r))

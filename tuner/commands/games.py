@@ -134,7 +134,7 @@ def run(arguments: argparse.Namespace) -> dict:
 def _settings(arguments: argparse.Namespace):
     from games.record import find
     from tuner.datagen.settings import DRAW, RESIGN, Settings, default_rules
-    from tuner.engine.loading import parameter_path
+    from tuner.engine.loading import games_path, parameter_path
     from tuner.parameters.heading import heading_of
 
     heading = heading_of(parameter_path(arguments.params))
@@ -146,7 +146,8 @@ def _settings(arguments: argparse.Namespace):
         start=arguments.params, games=arguments.games or 6000, depth=depth, nodes=arguments.nodes,
         noise=arguments.noise, random_plies=0 if arguments.openings else
         8 if arguments.random_plies is None else arguments.random_plies,
-        openings=os.path.abspath(arguments.openings) if arguments.openings else None, plies=arguments.plies,
+        openings=arguments.openings and os.path.abspath(games_path(arguments.openings, heading.game)),
+        plies=arguments.plies,
         resign=resign, draw=draw, play_on=arguments.play_on,
         syzygy=os.path.abspath(os.path.expanduser(arguments.syzygy)) if arguments.syzygy else None, seed=arguments.seed,
         terms=tuple(os.path.abspath(path) for path in arguments.terms))

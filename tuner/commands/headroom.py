@@ -79,12 +79,14 @@ def run(arguments: argparse.Namespace) -> dict:
 
     from games.streams import InputError
     from tuner.commands.display import TerminalDisplay, show_result
+    from tuner.engine.loading import sources_for
     from tuner.headroom.measure import measured
     from tuner.headroom.sample import sampled
     from tuner.headroom.tables import lines_of
     from tuner.io.files import PAGE, replace_file, require_other, require_writable
     from tuner.report.headroom import add_headroom, headroom_page, require_tuned
 
+    games = sources_for(arguments.params, arguments.games)
     output, run = arguments.output and Path(arguments.output), arguments.add_to and Path(arguments.add_to)
     if arguments.held_out == 0:
         raise InputError("--held-out 0: nothing would be left to measure on; expected a share such as 0.2")
@@ -97,7 +99,7 @@ def run(arguments: argparse.Namespace) -> dict:
     if run:
         require_tuned(run)
     with tempfile.TemporaryDirectory(prefix="evaltune-") as folder, TerminalDisplay() as display:
-        sample = sampled(arguments.params, arguments.games, value_options(arguments), arguments.sample, Path(folder), display)
+        sample = sampled(arguments.params, games, value_options(arguments), arguments.sample, Path(folder), display)
         found = {"command": command_text(arguments), **measured(sample, arguments.params, arguments.held_out, display)}
         game = sample.begun.game
     if run:

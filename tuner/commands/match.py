@@ -51,7 +51,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                       help="time control of both players: seconds per game + seconds added after each move")
     parser.add_argument("--openings", metavar="FILE",
                         help="openings: EPD or PGN, for shogi SFEN or CSA, also .gz, .bz2, .zst, .zip")
-    parser.add_argument("--pgn", metavar="OUT", help="write the games to this file, in the usual format of their game")
+    parser.add_argument("--pgn", metavar="OUT",
+                        help="write the games to this file as they end, in the usual format of their game; at the end in order")
     parser.add_argument("--run", metavar="DIR", help="keep the match in this folder, so that it can be resumed")
     parser.add_argument("--resume", metavar="DIR", help="continue the match in this folder")
     add_term_options(parser)
@@ -135,6 +136,7 @@ def run(arguments: argparse.Namespace) -> dict:
 
 def _settings(arguments: argparse.Namespace):
     from games.streams import InputError
+    from tuner.engine.loading import games_path
     from tuner.io.files import require_other
     from tuner.match.defaults import require_suitable, usual_of
     from tuner.match.entrants import understood
@@ -177,7 +179,7 @@ def _settings(arguments: argparse.Namespace):
     settings = settings_of(
         arguments.a, arguments.b, games=games, sprt=tuple(arguments.sprt) if arguments.sprt else None,
         model=arguments.model or defaults.model, alpha=arguments.alpha, beta=arguments.beta, controls=tuple(controls),
-        openings=arguments.openings, order=arguments.order,
+        openings=arguments.openings and games_path(arguments.openings, game.name), order=arguments.order,
         random_plies=random_plies, seed=arguments.seed, plies=arguments.plies,
         resign=tuple(arguments.resign) if arguments.resign else None, draw=tuple(arguments.draw) if arguments.draw else None,
         hash=arguments.hash, option_a=options[0], option_b=options[1],

@@ -67,25 +67,25 @@ def run(arguments: argparse.Namespace) -> dict:
     from games.streams import InputError
     from tuner.commands.display import TerminalDisplay, show_result
     from tuner.device.choose import arrays_named
-    from tuner.engine.loading import parameter_path
+    from tuner.engine.loading import parameter_path, sources_for
     from tuner.headroom import supervised
     from tuner.headroom.sample import sampled
     from tuner.networks.files import require_network_writable, write_network
     from tuner.networks.learn import LearnOptions
     from tuner.parameters.heading import game_of
 
-    output = Path(arguments.output)
+    output, games = Path(arguments.output), sources_for(arguments.params, arguments.games)
     if arguments.held_out == 0:
         raise InputError("--held-out 0: nothing would be left to measure on; expected a share such as 0.1")
     require_network_writable(output, (arguments.params, *arguments.games, *arguments.terms, arguments.teacher,
                                       arguments.quiescence))
-    _require_positions(arguments.games)
+    _require_positions(games)
     supervised.chosen_encoding(game_of(parameter_path(arguments.params)), arguments.encoding)
     arrays = arrays_named(arguments.device)
     options = supervised.with_options(LearnOptions(), arguments.seed, arguments.epochs, arguments.learning_rate, arguments.batch)
     shape = supervised.Shape(arguments.encoding, arguments.hidden, arguments.activation)
     with tempfile.TemporaryDirectory(prefix="evaltune-") as folder, TerminalDisplay() as display:
-        sample = sampled(arguments.params, arguments.games, value_options(arguments), arguments.sample or 1 << 62, Path(folder),
+        sample = sampled(arguments.params, games, value_options(arguments), arguments.sample or 1 << 62, Path(folder),
                          display, PER_GAME)
         network, found = supervised.learned_network(sample, arguments.params, shape, arguments.held_out, options, arrays,
                                                     command_text(arguments), display)

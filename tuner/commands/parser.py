@@ -13,11 +13,6 @@ from tuner.io.text import one_line
 class Help(argparse.HelpFormatter):
     """Help that wraps paragraphs, but not indented lines: these are commands."""
 
-    def _format_action(self, action: argparse.Action) -> str:
-        if isinstance(action, argparse._SubParsersAction):  # the commands alone, without a line for all of them
-            return "".join(map(super()._format_action, action._get_subactions()))
-        return super()._format_action(action)
-
     def _fill_text(self, text: str, width: int, indent: str) -> str:
         return "\n\n".join(paragraph if "\n  " in f"\n{paragraph}" else textwrap.fill(" ".join(paragraph.split()), width)
                            for paragraph in text.strip("\n").split("\n\n"))
@@ -29,6 +24,14 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         see = " See" if message.endswith("?") else "; see"
         self.exit(2, one_line(f"{self.prog}: {message}{see} {self.prog} --help") + "\n")
+
+    def _check_value(self, action: argparse.Action, value: object) -> None:
+        """An error for a value that is none of the choices, with the nearest one or all of them."""
+        if action.choices is None or value in action.choices:
+            return
+        known = [str(choice) for choice in action.choices if choice != []]
+        raise argparse.ArgumentError(action, f"invalid choice: {value!r}" + (
+            nearest(str(value), known) or f" (choose from {', '.join(known)})"))
 
     def require_known_options(self, words: Iterable[str]) -> None:
         """An error for the first long option that this parser does not have, before any other; abbreviations are known."""

@@ -19,6 +19,7 @@ EXAMPLE = """examples:
     --depth 1 --fixed 'Toga Lazy Eval=false' -o rows.npz
   tuner match "uci:./engine" "uci:./engine" --with rows.yaml
 """
+READ_FOR_EACH = 200  # positions read for each that --sample wants
 MOST_SHOWN = 40  # options in the table; of more, only those that are not linear or have no effect
 
 
@@ -33,7 +34,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                         help="set another option of the engine; may be repeated")
     parser.add_argument("--with", dest="start", metavar="FILE",
                         help="probe at the values of this file, not the engine's own: a parameter file, or lines NAME=VALUE")
-    parser.add_argument("--sample", type=at_least_one, metavar="N", help="probe N of the positions, chosen at random")
+    parser.add_argument("--sample", type=at_least_one, metavar="N",
+                        help="probe N of the positions, chosen at random; of large files from the first games, which have "
+                             f"{READ_FOR_EACH} times as many")
     group = parser.add_argument_group("evaluations")
     only = group.add_mutually_exclusive_group()
     only.add_argument("--depth", type=at_least_one, metavar="N",
@@ -68,13 +71,13 @@ def run(arguments: argparse.Namespace) -> dict:
     from games.record import PositionBatch, ReadReport
     from games.streams import InputError
     from tuner.commands.display import TerminalDisplay
-    from tuner.engine.loading import make_engine, quiescence_of
+    from tuner.engine.loading import games_path, make_engine, quiescence_of
     from tuner.ingest.build import batches, prepared
     from tuner.ingest.external import game_evaluated_by
     from tuner.io.files import LEARNED, QUIESCENCE, ROWS, require_writable
     from tuner.io.pairs import named_values
     from tuner.probe.run import ProbeOptions, probe
-    from tuner.tuning.result import report_line
+    from tuner.tuning.reading import report_line
 
     if arguments.rounds and not arguments.every:
         raise InputError(f"--rounds {arguments.rounds}: fits all options that are named, linear or not; add --every")
@@ -85,6 +88,7 @@ def run(arguments: argparse.Namespace) -> dict:
     parameters = rows.with_suffix(".yaml")
     require_writable(parameters, LEARNED, reads)
     engine = make_engine(game_evaluated_by(arguments.engine))
+    games = [games_path(source, engine.game.name) for source in arguments.sources]
     limits = None
     if arguments.depth or arguments.nodes:
         limits = SearchLimits(arguments.depth, arguments.nodes)
@@ -99,10 +103,13 @@ def run(arguments: argparse.Namespace) -> dict:
         def read() -> list[PositionBatch]:
             display.begin("reading")
             report, found = ReadReport(), []
-            for _, some in batches(engine.game, arguments.sources, reading, report, display.note):
+            for _, some in batches(engine.game, games, reading, report, display.note):
                 for batch in some:
                     found.append(batch)
                     display.reading(report)
+                    if arguments.sample and report.positions >= READ_FOR_EACH * arguments.sample:
+                        display.note(f"{report_line(report)}; positions are drawn from these games, the others are not read")
+                        return found
             display.note(report_line(report))
             return found
 

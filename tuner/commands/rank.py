@@ -38,15 +38,17 @@ def run(arguments: argparse.Namespace) -> dict:
     from pathlib import Path
 
     from tuner.commands.display import TerminalDisplay, show_result
+    from tuner.engine.loading import sources_for
     from tuner.headroom.rank import lines_of, ranked, require_comparable, require_positions, sample_to_rank, targets_for
 
+    games = sources_for(arguments.params[0], arguments.on)
     require_comparable(arguments.params)
-    require_positions(arguments.on)
+    require_positions(games)
     # positions are evaluated, not counted: terms need not be linear
-    targets = targets_for(arguments.params, arguments.on)
+    targets = targets_for(arguments.params, games)
     options = replace(value_options(arguments), targets=targets, gradient="central-difference")
     with tempfile.TemporaryDirectory(prefix="evaltune-") as folder, TerminalDisplay() as display:
-        sample = sample_to_rank(arguments.params, arguments.on, options, arguments.sample, Path(folder), display)
+        sample = sample_to_rank(arguments.params, games, options, arguments.sample, Path(folder), display)
         found = ranked(arguments.params, sample, arguments.terms, display)
     if not arguments.json:
         show_result(lines_of(found))

@@ -83,9 +83,9 @@ def _calibrated(run: Run, games: int | None) -> tuple[Run, dict | None]:
     with TerminalDisplay() as display:
         played = int(run.history[-1]["games"]) if run.history else 0
         learned = learned_network(run.folder, played) if isinstance(run, NetworkRun) else learned_weights(
-            run.folder, played, display.note)
+            run.folder, played, run.initial, display.note)
         values = played_values(learned, number, display)
-        found = calibration_of(values, learned.game.points)
+        found = calibration_of(values, 1 if learned.wins else learned.game.points)
         if found is None:
             display.note(f"{values.games} of {number} games came to a result, too few to compare values with; play more with "
                          "--calibrate")

@@ -99,7 +99,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                             "principal variations; treestrap: move all positions of the search tree towards their scores and "
                             "bounds")
     group.add_argument("--lambda", dest="lambda_", type=unit, metavar="L",
-                       help="weight of later values, per ply: 0 for the next value alone, 1 for the result alone (default: 0.7; "
+                       help="weight of later values, per ply: 0 for the next value alone, 1 for the result "
+                            "alone; 0.7 for each move of one's own, as in KnightCap, is 0.837 (default: 0.7; "
                             "of networks 0)")
     group.add_argument("--wins", action="store_true",
                        help="games that win several points: every win counts as one point (default: points)")
@@ -149,7 +150,7 @@ def _weights(arguments: argparse.Namespace) -> dict:
 
     output, settings = Path(arguments.output) if arguments.output else None, None
     if arguments.resume is None:
-        settings, folder = _settings(arguments), Path(arguments.run) if arguments.run else selfplay.free_folder()
+        settings, folder = _settings(arguments), Path(arguments.run) if arguments.run else None
     workers = arguments.workers or available_cpus()
     with TerminalDisplay() as display, executor_of(arguments.cluster, min(workers, 512), display) as executor:
         if settings is None:
@@ -175,12 +176,11 @@ def _new_network(arguments: argparse.Namespace) -> dict:
     """Learn a network."""
     from tuner.commands.display import TerminalDisplay
     from tuner.selfplay import network_run
-    from tuner.selfplay.run import free_folder
 
     settings, start = network_settings(arguments, given_options(arguments, add_arguments))
     folder, output = (Path(name) if name else None for name in (arguments.run, arguments.output))
     with TerminalDisplay() as display:
-        result = network_run.new_run(settings, start, folder or free_folder(), output, command_text(arguments), display)
+        result = network_run.new_run(settings, start, folder, output, command_text(arguments), display)
     return finish(arguments, result.lines, result.plain, result.interrupted)
 
 
@@ -199,11 +199,14 @@ def _resumed_network(arguments: argparse.Namespace) -> dict:
 def _settings(arguments: argparse.Namespace):
     from games.streams import InputError
     from tuner.engine.coefficients import STEPS
+    from tuner.engine.loading import games_path, parameter_path
+    from tuner.parameters.heading import game_of
     from tuner.selfplay.backups import BACKUPS
     from tuner.selfplay.settings import Settings
     from tuner.selfplay.setup import usual_for
 
     usual = usual_for(arguments.params)
+    openings = arguments.openings and games_path(arguments.openings, game_of(parameter_path(arguments.params)))
     depth, method = None if arguments.nodes else arguments.depth or usual.depth, arguments.method or usual.method
     if method == "treestrap" and depth is None:
         raise InputError("--method treestrap: needs searches of fixed depth; use --depth instead of --nodes")
@@ -228,8 +231,8 @@ def _settings(arguments: argparse.Namespace):
     measure_games, measure_every = measuring(arguments, arguments.games or 1000)
     return Settings(
         start=arguments.params, games=arguments.games or 1000, depth=depth, nodes=arguments.nodes, random_plies=random_plies,
-        openings=os.path.abspath(arguments.openings) if arguments.openings and os.path.exists(arguments.openings)
-        else arguments.openings, from_ply=arguments.from_ply, balanced=arguments.balanced, explore=arguments.explore,
+        openings=os.path.abspath(openings) if openings and os.path.exists(openings) else openings,
+        from_ply=arguments.from_ply, balanced=arguments.balanced, explore=arguments.explore,
         plies=arguments.plies or usual.plies, opponents=opponents, method=method,
         trace=None if method == "treestrap" else 0.7 if arguments.lambda_ is None else arguments.lambda_, gradient=gradient,
         step=STEPS.get(gradient) if arguments.step is None else arguments.step, gated=not arguments.noisy,

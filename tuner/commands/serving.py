@@ -23,8 +23,8 @@ def serve(arguments: argparse.Namespace, game: str, protocol: str, settable: boo
     import importlib
     import sys
 
-    from tuner import __version__
     from tuner.engine.served import ServedEvaluation
+    from tuner.version import __version__
 
     def read(name: str | None):
         from games.streams import InputError

@@ -22,6 +22,7 @@ from tuner.commands.options import (
     share,
     unit,
 )
+from tuner.commands.parser import nearest
 from tuner.parallel import available_cpus
 
 USAGE = "PARAMS GAMES [GAMES ...] -o OUT [options]"
@@ -37,8 +38,8 @@ EXAMPLE = """examples:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("params", metavar="PARAMS", help="parameter file to start from, or a bundled one: classic, zero, ...")
     parser.add_argument("games", metavar="GAMES", nargs="*", default=[],
-                        help="files of games or labelled positions (also .gz, .bz2, .zst), folders of them, datasets, or - for "
-                             "standard input")
+                        help="files of games or labelled positions (also .gz, .bz2, .zst), folders of them, datasets, - for "
+                             "standard input, or samples for the bundled games")
     parser.add_argument("-o", "--output", metavar="OUT", help="parameter file to write")
     parser.add_argument("--dry-run", action="store_true", help="report what can be learned from these games, and fit nothing")
     parser.add_argument("--method", choices=Names("tuner.tuning.methods", "METHODS", "auto"), default="auto",
@@ -71,7 +72,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--depth", type=at_least_one, metavar="N", help="depth of the searches in plies (default: 4)")
     group.add_argument("--lambda", dest="lambda_", type=unit, metavar="L",
                        help="from 0 to 1. scores: weight of the result beside the score (default: 0); other methods: weight of "
-                            "later positions of the game, per ply (default: rootstrap 0, the search alone; td and td-leaf 0.7)")
+                            "later positions of the game, per ply, so that 0.7 for each move of one's own is "
+                            "0.837 (default: rootstrap 0, the search alone; td and td-leaf 0.7)")
     group.add_argument("--rounds", type=at_least_one, metavar="N",
                        help="search at most N times, each time with the weights learned so far, until values hardly change "
                             "(default: rootstrap 1, td-leaf 3)")
@@ -87,9 +89,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--prior", type=_prior, default="auto", metavar="SD",
                        help="prior width, the standard deviation of weights around their starting values: centipawns, or "
                             "hundredths of a point; none; cv (one width, by cross-validation); play (for each list and term by "
-                            "empirical Bayes, then as far as pays in matches); or auto (default: play for results of games, for "
-                            "rootstrap and for scores of --own-games alone 20, for other scores of games 5; otherwise by "
-                            "empirical Bayes)")
+                            "empirical Bayes, then as far as pays in matches); or auto (default: play "
+                            "for results of games, also in rows; for rootstrap and for scores of "
+                            "--own-games alone 20, for other scores of games 5; otherwise by empirical "
+                            "Bayes)")
     group.add_argument("--held-out", type=share, default=0.1, metavar="SHARE",
                        help="share of the games that is held out, by whole openings, to validate the result (default: 0.1)")
     group.add_argument("--bootstrap", type=count, default=0, metavar="N",
@@ -115,13 +118,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _prior(text: str) -> float | str | None:
-    return None if text == "none" else text if text in ("auto", "cv", "play") else between(1e-3, 1e6, "50")(text)
+    words = ("none", "auto", "cv", "play")
+    if text.isalpha() and text not in words and (near := nearest(text, words)):
+        raise argparse.ArgumentTypeError(f"invalid choice: {text!r}{near}")
+    return None if text == "none" else text if text in words else between(1e-3, 1e6, "50")(text)
 
 
 def run(arguments: argparse.Namespace) -> dict:
     from games.streams import InputError
     from tuner.commands.display import TerminalDisplay, show_result
     from tuner.commands.where import executor_of
+    from tuner.engine.loading import sources_for
     from tuner.tuning import run
     from tuner.tuning.options import TuneOptions
 
@@ -139,11 +146,12 @@ def run(arguments: argparse.Namespace) -> dict:
             bootstrap=arguments.bootstrap, device=arguments.device, run=Path(arguments.run) if arguments.run else None)
     if not arguments.games and arguments.own_games is None:
         raise InputError("tune: expected GAMES to learn from, or --own-games N; see tuner tune --help")
+    games = sources_for(arguments.params, arguments.games)
     if arguments.dry_run and arguments.cluster is not None:
         raise InputError(f"--cluster {arguments.cluster}: has no use with --dry-run, which searches nothing; leave it out")
     if arguments.dry_run:
         with TerminalDisplay() as display:
-            result = run.dry_run(arguments.params, arguments.games, options, display)
+            result = run.dry_run(arguments.params, games, options, display)
         if not arguments.json:
             from tuner.diagnostics.dry_run import dry_run_lines
 
@@ -152,7 +160,7 @@ def run(arguments: argparse.Namespace) -> dict:
     if arguments.output is None:
         raise InputError("expected -o OUT, the parameter file to write, or --dry-run")
     with TerminalDisplay() as display, executor_of(arguments.cluster, options.workers, display) as executor:
-        result = run.tune(arguments.params, arguments.games, Path(arguments.output), options, command_text(arguments), display,
+        result = run.tune(arguments.params, games, Path(arguments.output), options, command_text(arguments), display,
                           executor)
     if not arguments.json:
         from tuner.tuning.result import result_lines

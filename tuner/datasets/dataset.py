@@ -103,9 +103,7 @@ class Dataset:
         """Memory maps of the arrays by position that are large enough to be read in parts."""
         found = {}
         for name in BY_POSITION:
-            base = getattr(self, name)
-            while base is not None and not isinstance(base, mmap.mmap):
-                base = getattr(base, "base", None)
+            base = mapped(getattr(self, name))
             if base is not None and len(base) > LARGE and hasattr(base, "madvise"):
                 found[name] = base
         return found
@@ -123,6 +121,11 @@ class Dataset:
     @cached_property
     def columns(self) -> int:
         return self.layout.size
+
+    @property
+    def column_names(self) -> list[str]:
+        """The names of the columns of `matrix`, such as "material.pawn" and "piece_square.king[0][6]"."""
+        return self.layout.labels()
 
     @property
     def apart(self) -> list[str]:
@@ -187,3 +190,10 @@ class Dataset:
         ends = self.text_end[positions]
         begins = np.where(positions > 0, self.text_end[np.maximum(positions, 1) - 1], 0)
         return [bytes(self.text[a:b]).decode("utf-8", "replace") for a, b in zip(begins.tolist(), ends.tolist(), strict=True)]
+
+
+def mapped(array: Any) -> mmap.mmap | None:
+    """Return the memory map that an array is a view of, None for an array in memory."""
+    while array is not None and not isinstance(array, mmap.mmap):
+        array = getattr(array, "base", None)
+    return array

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import copyreg
 import json
 import math
 import mmap
+import os
+from dataclasses import fields, replace
 from pathlib import Path
 
 import numpy as np
 
 from games.streams import InputError
-from tuner.datasets.dataset import Dataset
+from tuner.datasets.dataset import Dataset, mapped
 from tuner.datasets.format import ARRAYS, FORMAT, LARGEST_MANIFEST, MANIFEST, OPTIONAL, READABLE, WIDE
 from tuner.datasets.integrity import require_whole
 from tuner.io.files import read_whole
@@ -56,6 +59,21 @@ def open_dataset(path: str | Path, check: bool = True) -> Dataset:
     if check:
         require_whole(data)
     return data
+
+
+def _reduced(data: Dataset) -> tuple:
+    """A dataset is pickled as the path of its folder, and what differs from the folder."""
+    others = {f.name: getattr(data, f.name) for f in fields(data) if f.name not in ("path", "_maps")}
+    changed = {name: value for name, value in others.items()
+               if not isinstance(value, np.ndarray) or len(value) and mapped(value) is None}
+    return _reopened, (os.path.abspath(data.path), changed)
+
+
+def _reopened(path: str, changed: dict) -> Dataset:
+    return replace(open_dataset(path, check=False), **changed)
+
+
+copyreg.pickle(Dataset, _reduced)
 
 
 def _read_manifest(path: Path) -> dict:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import importlib
 from collections.abc import Callable
 from functools import cache
@@ -41,6 +42,15 @@ def arrays_named(name: str) -> Any:
             return first_gpu().arrays
         return np
     return required_gpu().arrays if name == "gpu" else np
+
+
+def gpu_is_there() -> bool:
+    """Return whether the driver of CUDA is installed and finds a GPU, whether or not CuPy can use it."""
+    for name in ("libcuda.so.1", "nvcuda.dll"):
+        with contextlib.suppress(OSError, AttributeError):
+            driver, count = ctypes.CDLL(name), ctypes.c_int(0)
+            return driver.cuInit(0) == 0 and driver.cuDeviceGetCount(ctypes.byref(count)) == 0 and count.value > 0
+    return False
 
 
 def why_no_gpu() -> str | None:

@@ -58,7 +58,9 @@ def dry_run_lines(found: dict) -> list[str]:
         lines.append("hardly ever apply: " + _listed([f"{line['parameter']} ({line['positions']})" for line in found["rare"]]))
     directions = [line["text"] for line in found["null_directions"]]
     if directions:
-        lines.append(f"{len(directions)} combinations of weights change no evaluation; lists and tables keep their means:")
+        many = len(directions) > 1
+        lines.append(f"{len(directions)} combination{'s' * many} of weights change{'s' * (not many)} no evaluation, so that "
+                     "games cannot tell them apart (lists and tables keep their means):")
         more = [f"  and {len(directions) - MOST} more"] if len(directions) > MOST else []
         lines += [f"  {text}" for text in directions[:MOST]] + more
     for line in found["collinear"]:

@@ -16,7 +16,7 @@ def error_in_points(result: FitResult, on_results: tuple[Problem, Problem | None
     learned, held_out = on_results or (result.problem, result.held_out)
     is_held_out = held_out is not None and held_out.positions > 0
     problem = held_out if held_out is not None and is_held_out else learned
-    positions, before, deviation = _errors(problem, problem.start)
+    positions, before, deviation = _errors(problem, result.reference)
     after = _errors(problem, result.weights)[1]
     return {"before": round(most * before, 4), "after": round(most * after, 4), "deviation": round(most * deviation, 4),
             "positions": positions, "held_out": is_held_out}

@@ -11,6 +11,7 @@ from games.record import Wording
 from tuner.diagnostics.identifiability import identify
 from tuner.diagnostics.validation import Change, calibration, change_of_loss
 from tuner.fit.noise import PRICED_DEPTH, noise_of
+from tuner.fit.phase_slopes import with_slopes
 from tuner.fit.problem import Problem
 from tuner.fit.result import FitResult
 from tuner.fit.standard_errors import Uncertainty, ratios
@@ -56,10 +57,23 @@ def held_out_results(result: FitResult, on_results: tuple[Problem, Problem | Non
 def _change(result: FitResult, held_out: Problem | None) -> dict | None:
     if held_out is None or not held_out.positions:
         return None
-    change: Change = change_of_loss(held_out, result.problem.start, result.weights)
+    change: Change = change_of_loss(held_out, result.reference, result.weights)
+    low, high = change.difference.low, change.difference.high
     return {"before": round(change.before, 7), "after": round(change.after, 7), "difference": round(change.difference.value, 7),
-            "low": _known(change.difference.low), "high": _known(change.difference.high), "games": change.games,
-            "positions": change.positions}
+            "low": _known(low) if low < high else None, "high": _known(high) if low < high else None,
+            "games": change.games, "positions": change.positions}
+
+
+def loss_as_given(result: FitResult, on_results: tuple[Problem, Problem | None] | None,
+                  scale: float) -> float | None:
+    """Return the mean loss of held-out positions on the results by the starting values as their
+    file has them: with its `scale`, without slopes by phase and intercept. None without held-out
+    games, and for models of draws."""
+    held_out = on_results[1] if on_results else result.held_out
+    if held_out is None or not held_out.positions or held_out.objective.widths:
+        return None
+    given = replace(with_slopes(held_out, np.ones(held_out.data.phases + 1)), scale=scale)
+    return round(change_of_loss(given, given.start, given.start).before, 7)
 
 
 def draws_of(result: FitResult, stages: tuple[str, ...]) -> dict | None:
@@ -89,19 +103,25 @@ def _calibration(result: FitResult, problems: tuple[Problem, Problem | None]) ->
     """Return the calibration before and after, on held-out games if there are any."""
     learned, held_out = problems
     problem = held_out if held_out is not None and held_out.positions else learned
-    return {"before": calibration(problem, result.problem.start), "after": calibration(problem, result.weights)}
+    return {"before": calibration(problem, result.reference),
+            "after": calibration(problem, result.weights)}
 
 
-def noise_found(result: FitResult, priced: bool) -> dict | None:
-    """Return what sampling noise does to evaluations of held-out positions (of training positions without held-out ones), in
-    centipawns, and what it costs in Elo if it is `priced` (see `tuner.fit.noise`); None without errors."""
+def noise_found(result: FitResult, centipawn: float | None) -> dict | None:
+    """Return what sampling noise does to evaluations of held-out positions (of training positions
+    without held-out ones), in centipawns, and what it costs in Elo if one of them is worth
+    `centipawn` of `classic` (see `tuner.fit.noise`); None without errors, and if no weight was
+    learned."""
     held_out = result.held_out if result.held_out is not None and result.held_out.positions else result.problem
     found = noise_of(result.uncertainty, held_out, result.weights) if result.uncertainty else None
-    if found is None:
+    if found is None or found.evaluations == 0:
         return None
-    plain, cost = {"evaluations": round(found.evaluations, 2)}, found.elo if priced else None
+    plain = {"evaluations": round(found.evaluations, 2)}
+    cost = found.elo(centipawn) if centipawn is not None else None
     if found.differences is not None:
         plain["differences"] = round(found.differences, 2)
+    if cost and centipawn != 1:
+        plain["of_classic"] = round(centipawn * found.differences, 2)
     return plain | ({"elo": round(cost.elo, 1), "low": round(cost.low, 1), "high": round(cost.high, 1)} if cost else {})
 
 
@@ -112,6 +132,8 @@ def noise_line(noise: dict, unit: str) -> str:
         text += f", differences between neighbouring positions of a game +/- {_short(noise['differences'])}"
     if "elo" not in noise:
         return text
+    if "of_classic" in noise:
+        text += f", as {_short(noise['of_classic'])} of `classic`"
     if noise["high"] < 1:
         return f"{text}, which costs less than 1 Elo at depth {PRICED_DEPTH}"
     return (f"{text}, which costs about {_short(noise['elo'])} [{_short(noise['low'])}, {_short(noise['high'])}] Elo at "
@@ -130,7 +152,10 @@ def advice(result: FitResult, change: dict | None, noise: dict | None, method: s
     of, results = ("positions", "labels") if labelled else ("games", "results")
     if not result.convergence.converged:
         lines.append(f"the fit did not converge: {result.convergence.remains}; use more --iterations or another --learner")
-    if result.uncertainty and games:
+    if result.step and not result.share and not _learned(result):
+        lines.append(f"the weights stay at their starting values, since what the {results} teach does "
+                     f"not exceed sampling noise; learn from {better}, or from more {of}")
+    elif result.uncertainty and games:
         lines.append(f"halving the standard errors takes about {(HALF - 1) * games:,} more {of} of this kind")
         inflation = _inflation(result.uncertainty)
         if result.positions > 1.5 * games and inflation and not 1 / APART < inflation < APART:
@@ -140,7 +165,8 @@ def advice(result: FitResult, change: dict | None, noise: dict | None, method: s
             lines.append(f"only {games} {of}: intervals are wider (Student's t), and still rough")
     if change and change["high"] is not None:
         if change["low"] <= 0 <= change["high"]:
-            lines.append(f"the held-out {of} do not show whether the learned values predict {results} better")
+            lines.append(f"the held-out {of} do not show whether the learned values predict {results} "
+                         "better or worse; whether they play better is another question")
         elif change["low"] > 0:
             lines.append(f"the learned values predict the {results} of held-out {of} worse than the starting values")
     if noise and method == "logistic" and (noise["elo"] > COSTLY if "elo" in noise else noise["evaluations"] > NOISY):

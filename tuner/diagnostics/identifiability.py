@@ -37,8 +37,8 @@ def identify(problem: Problem, matrix: np.ndarray, null_space: NullSpace, layout
     precision = problem.precision.ravel()[free]
     return {"free": len(free), "rank": len(free) - null_space.dimension, "condition": _condition(part, null_space),
             "effective": float(_effective(part, precision)),
-            "null_directions": [_described(direction, free, names, applies > 0, layout, stages)
-                                for direction in _directions(null_space, positions > 0)],
+            "null_directions": _merged([_described(direction, free, names, applies > 0, layout, stages)
+                                        for direction in _directions(null_space, positions > 0)], stages),
             "never": [names[place] for place in free[positions == 0]],
             "rare": [{"parameter": names[free[i]], "positions": int(positions[i])} for i in np.argsort(positions, kind="stable")
                      if 0 < positions[i] < RARE],
@@ -93,7 +93,7 @@ def _directions(null_space: NullSpace, applies: np.ndarray) -> list[np.ndarray]:
 
 
 def _described(direction: np.ndarray, free: np.ndarray, names: list[str], applies: np.ndarray, layout: Layout,
-               stages: tuple[str, ...]) -> dict:
+               stages: tuple[str, ...]) -> tuple[str, ...]:
     """Return the weights of a direction: whole tables by their name, others individually. `applies` (stages, columns + 1 or 2)
     marks weights that apply to any position."""
     moved = np.zeros(applies.size)
@@ -106,9 +106,25 @@ def _described(direction: np.ndarray, free: np.ndarray, names: list[str], applie
             numbers += _of_place(place, moved[stage, place.columns], applies[stage, place.columns], suffix)
         numbers += [names[stage * moved.shape[1] + column] for column in range(layout.size, moved.shape[1])
                     if abs(moved[stage, column]) > ALMOST]
-    text = (f"{numbers[0]} can be traded for {' and '.join(numbers[1:])}" if len(numbers) > 1
-            else f"{numbers[0]}: together they change nothing" if numbers else "")
-    return {"numbers": numbers, "text": text}
+    return tuple(numbers)
+
+
+def _merged(directions: list[tuple[str, ...]], stages: tuple[str, ...]) -> list[dict]:
+    """Return `numbers` and a `text` of each direction; one that is the same in several stages once, with
+    its stages."""
+    found: dict[tuple[str, ...], list[str]] = {}
+    for numbers in filter(None, directions):
+        stage = next((name for name in stages if all(one.endswith(f" {name}") for one in numbers)), "")
+        found.setdefault(tuple(one.removesuffix(f" {stage}") for one in numbers), []).append(stage)
+    return [{"numbers": list(numbers), "text": _text(numbers) + f" ({', '.join(of)})" * any(of)}
+            for numbers, of in found.items()]
+
+
+def _text(numbers: tuple[str, ...]) -> str:
+    """What can be added without changing any evaluation."""
+    if len(numbers) > 1:
+        return f"{numbers[0]} against {' and '.join(numbers[1:])}"
+    return f"the same number added to {numbers[0]}" if numbers[0].startswith("all of ") else numbers[0]
 
 
 def _of_place(place: Place, moved: np.ndarray, applies: np.ndarray, suffix: str) -> list[str]:

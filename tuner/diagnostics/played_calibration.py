@@ -21,6 +21,7 @@ from tuner.io.progress import Display
 from tuner.io.run_folder import read_config
 from tuner.match.openings import Opening
 from tuner.networks.evaluation import network_evaluation
+from tuner.parameters.parameters import Parameters
 from tuner.selfplay import network_settings
 from tuner.selfplay.network_run import NET
 from tuner.selfplay.play import Episode, Plan, play_episode
@@ -38,21 +39,24 @@ FEWEST = 10  # games with a result
 
 @dataclass(frozen=True)
 class PlayedValues:
-    """Values v (n,) of positions for the first player and the results (n,) of their games, both in [-1, 1]; the game (n,) of each
-    as an index; and the number of games, with those that were broken off."""
+    """Values v (n,) of positions for the first player and the results (n,) of their games, both in
+    [-1, 1] (where wins were learned, 1 is a win by whatever points, else by the most); the game (n,) of
+    each as an index; and the number of games, with those that were broken off. `before` (n,) are the
+    values of the same positions by the evaluation that the run started from, None if it has none."""
 
     value: np.ndarray
     result: np.ndarray
     game: np.ndarray
     games: int
     broken_off: int
+    before: np.ndarray | None = None
 
 
 @dataclass(frozen=True)
 class Learned:
     """What a run learned, ready to play as it did in the run: a search whose values are tanh(scale * centipawns), the openings by
     the number of the game, the seed, and the number of games that the run played or was to play. `wins`: it learned that every
-    win is one point."""
+    win is one point. `start` evaluates positions (n, words) as before the run, in centipawns."""
 
     game: Game
     searcher: Searcher
@@ -62,15 +66,18 @@ class Learned:
     seed: int
     games: int
     wins: bool
+    start: Callable[[np.ndarray], np.ndarray] | None = None
 
 
-def learned_weights(folder: Path, played: int, note: Callable[[str], None]) -> Learned:
-    """Return the weights of a run in which `played` games were played."""
+def learned_weights(folder: Path, played: int, initial: Parameters,
+                    note: Callable[[str], None]) -> Learned:
+    """Return the weights of a run that played `played` games and started from the `initial` ones."""
     settings = read_config(folder, SECTION, Settings)
     engine, parameters = load_engine(folder / PARAMS, settings.terms)
     return Learned(engine.game, engine.searcher(parameters, False, MEGABYTES, lean=False), parameters.scale,
                    replace(plan_of(settings), explore=0.0), openings_of(engine, settings, note), settings.seed,
-                   max(settings.games, played), settings.wins)
+                   max(settings.games, played), settings.wins,
+                   lambda leaves: engine.evaluate(leaves, initial))
 
 
 def learned_network(folder: Path, played: int) -> Learned:
@@ -93,17 +100,28 @@ def played_values(learned: Learned, number: int, display: Display) -> PlayedValu
         assert episode is not None, "nobody stops it"
         found.append(episode)
         display.counting(len(found))
-    values = values_of(found, learned.scale)
-    return replace(values, result=np.sign(values.result) / learned.game.points) if learned.wins else values
+    values = values_of(found, learned.scale, learned.start)
+    return of_wins(values, learned.game.points) if learned.wins else values
 
 
-def values_of(episodes: list[Episode], scale: float) -> PlayedValues:
+def of_wins(values: PlayedValues, points: int) -> PlayedValues:
+    """Return the same with 1 for a win by whatever points, in place of the most `points`."""
+    before = None if values.before is None else np.clip(points * values.before, -1, 1)
+    value = np.clip(points * values.value, -1, 1)
+    return replace(values, value=value, before=before, result=np.sign(values.result))
+
+
+def values_of(episodes: list[Episode], scale: float,
+              start: Callable[[np.ndarray], np.ndarray] | None = None) -> PlayedValues:
     """Return values and results of games: values that a search proved, which are results, are left out."""
     parts = [(episode, episode.wins == 0) for episode in episodes if episode.outcome is not None]
     sizes = [int(open_.sum()) for _, open_ in parts]
     value = np.concatenate([np.zeros(0), *(np.tanh(scale * episode.scores[open_]) for episode, open_ in parts)])
+    leaves = [episode.leaves[open_] for episode, open_ in parts]
+    before = np.tanh(scale * start(np.concatenate(leaves))) if start and leaves else None
     return PlayedValues(value, np.repeat([float(episode.outcome or 0.0) for episode, _ in parts], sizes),
-                        np.repeat(np.arange(len(parts)), sizes), len(parts), len(episodes) - len(parts))
+                        np.repeat(np.arange(len(parts)), sizes), len(parts), len(episodes) - len(parts),
+                        before)
 
 
 def calibration_of(found: PlayedValues, points: int) -> dict | None:
@@ -113,7 +131,8 @@ def calibration_of(found: PlayedValues, points: int) -> dict | None:
     bins from the diagonal weighted by positions, with a 95 % interval from resampled games; `by_chance` is what values without
     any fault would show in so many games. `favoured` is what the side that a value favours should win by it, `won` what it won,
     and `excess` the first less the second, with an interval clustered by game. All of these are in points: `points` stand for a
-    value of 1, and of a game that is just won or lost, a win is 1 and a draw 1/2.
+    value of 1, and of a game that is just won or lost, a win is 1 and a draw 1/2. `squares` are the mean
+    squares of results less values, before the run and after it, and their change with an interval.
     """
     if found.games < FEWEST or not len(found.value):
         return None
@@ -130,6 +149,7 @@ def calibration_of(found: PlayedValues, points: int) -> dict | None:
     side = np.sign(found.value)
     excess, reach = _mean(np.bincount(found.game, side * (found.value - found.result), games),
                           np.bincount(found.game, minlength=games))
+    squares = {} if found.before is None else {"squares": _squares(found, found.before, unit)}
     present = (counts > 0).sum(0)
     half = [quantile(int(n)) * error if n > 1 else np.nan for n, error in zip(present, errors, strict=True)]
     ends = [_interval((1 + mean_) / 2, half_, int(n), same) for mean_, half_, n, same in zip(
@@ -144,7 +164,17 @@ def calibration_of(found: PlayedValues, points: int) -> dict | None:
         "by_chance": unit * float(share @ np.nan_to_num(errors)) * math.sqrt(2 / math.pi),
         "favoured": level + unit * float(np.abs(found.value).mean()),
         "won": level + unit * float((side * found.result).mean()),
-        "excess": unit * excess, "excess_low": unit * (excess - reach), "excess_high": unit * (excess + reach)}
+        "excess": unit * excess, "excess_low": unit * (excess - reach),
+        "excess_high": unit * (excess + reach), **squares}
+
+
+def _squares(found: PlayedValues, before: np.ndarray, unit: float) -> dict[str, float]:
+    """Return the mean squares of results less values before and after the run, and their change."""
+    old, new = (unit ** 2 * (found.result - value) ** 2 for value in (before, found.value))
+    change, reach = _mean(np.bincount(found.game, new - old, found.games),
+                          np.bincount(found.game, minlength=found.games))
+    return {"before": float(old.mean()), "after": float(new.mean()), "change": change,
+            "low": change - reach, "high": change + reach}
 
 
 def _bins(value: np.ndarray) -> np.ndarray:

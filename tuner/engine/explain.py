@@ -34,9 +34,10 @@ def explain(engine: Engine, parameters: Parameters, words: np.ndarray) -> dict:
     total = sum((term["stages"] for term in terms.values()), np.zeros(len(stages)))
     evaluation = float(total @ shares)
     v = math.tanh(parameters.scale * evaluation)
+    expected = expected_of(v, engine.game, learned_wins(parameters))
     return {
         "position": engine.game.text(words), "phase": phase, "phases": engine.phases, "evaluation": round(evaluation, 2),
-        "value": round(v, 4), **expected_of(v, engine.game), "shares": dict(zip(stages, shares.tolist(), strict=True)),
+        "value": round(v, 4), **expected, "shares": dict(zip(stages, shares.tolist(), strict=True)),
         "terms": [{"term": name, **dict(zip(stages, term["stages"].tolist(), strict=True)),
                    "contribution": float(term["stages"] @ shares), "parameters": term["parameters"]}
                   for name, term in terms.items()]}
@@ -64,8 +65,10 @@ def _columns(engine: Engine, term: str) -> np.ndarray:
     return np.concatenate([np.arange(place.first, place.first + place.size) for place in places])
 
 
-def show(console: Console, result: dict, all_parameters: bool, words: Wording) -> None:
-    """Print an explanation as a table, with a column of what the stages add up to if there are several."""
+def show(console: Console, result: dict, all_parameters: bool, words: Wording,
+         wins: bool = False) -> None:
+    """Print an explanation as a table, with a column of what the stages add up to if there are several.
+    `wins`: as for `expected_of`."""
     stages = list(result["shares"])
     rows = []
     for term in result["terms"]:
@@ -81,16 +84,29 @@ def show(console: Console, result: dict, all_parameters: bool, words: Wording) -
     show_table(console, f"{words.unit}, {words.view}", [head[i] for i in shown], [[row[i] for i in shown] for row in rows])
     shares = ", ".join(f"{100 * share:.0f} % {stage}" for stage, share in result["shares"].items())
     phase = f"phase {result['phase']} of {result['phases']} ({shares}); " if len(stages) > 1 else ""
-    show_lines(console, phase + expected_text(result, words))
+    show_lines(console, phase + expected_text(result, words, wins))
 
 
-def expected_of(value: float, game: Game) -> dict[str, float]:
-    """Return what a value v promises the first player: its probability of winning, or its expected points."""
-    return {"win_probability": round((1 + value) / 2, 4)} if game.points == 1 else {"points": round(game.points * value, 4)}
+def learned_wins(parameters: Parameters) -> bool:
+    """Return whether a file learned from self-play in which every win was one point."""
+    return parameters.learned.get("wins") in (True, "true")  # made, or read from a file
 
 
-def expected_text(result: dict, words: Wording) -> str:
+def expected_of(value: float, game: Game, wins: bool = False) -> dict[str, float]:
+    """Return what a value v promises the first player: its probability of winning, or its expected
+    points. `wins`: the evaluation learned that every win is one point, and knows the probability alone."""
+    points = game.points * value
+    if game.points > 1 and not wins:
+        return {"points": round(points, 4)}
+    return {"win_probability": round(min(max((1 + points) / 2, 0.0), 1.0), 4)}
+
+
+def expected_text(result: dict, words: Wording, wins: bool = False) -> str:
     """Return the same in words, of a result with `value` and `expected_of`."""
-    expected = (f"expects {result['points']:+.3f} points" if "points" in result else
-                f"scores {100 * result['win_probability']:.1f} %")
+    if wins:
+        expected = f"wins {100 * result['win_probability']:.1f} % of games, by whatever points"
+    elif "points" in result:
+        expected = f"expects {result['points']:+.3f} points"
+    else:
+        expected = f"scores {100 * result['win_probability']:.1f} %"
     return f"{words.sides[0]} {expected} (v = {result['value']:+.3f})"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,17 +10,17 @@ from typing import NamedTuple
 
 from evalterms.compose import compose, load_terms
 from evalterms.term import Term
-from games.record import find
-from games.streams import InputError
+from games.record import available, find
+from games.streams import InputError, plain_name
 from tuner.engine.engine import Engine
 from tuner.io.files import BUNDLED
-from tuner.parameters.heading import Heading, heading_of
+from tuner.parameters.heading import Heading, game_of, heading_of
 from tuner.parameters.layout import Layout, layout_of
 from tuner.parameters.parameters import DEFAULT_GAME, Parameters
 from tuner.parameters.reader import listed, read_parameters
 from tuner.parameters.suggested import completing
 
-SAMPLES = BUNDLED.parent / "games" / "samples" / "stockfish400.pgn.zst"
+SAMPLES = "samples"  # the name of the bundled games of each game
 
 
 def loaded_terms(game: str, terms: Sequence[str | Path]) -> tuple[Term, ...]:
@@ -71,10 +72,45 @@ def parameter_path(name: str | Path, game: str = DEFAULT_GAME) -> Path:
         return bundled
     if os.path.lexists(path):
         return path
-    folder = path.parent if len(path.parts) == 2 and (BUNDLED / path.parent).is_dir() else Path(game)
-    prefix = "" if folder == Path(DEFAULT_GAME) else f"{folder}/"  # as they are typed
-    names = ", ".join(sorted(prefix + file.stem for file in (BUNDLED / folder).glob("*.yaml")))
+    named = path.parent if len(path.parts) == 2 else path
+    folder = named if str(named) in available() else Path(game)
+    typed = {file: ("" if file.parent.name == DEFAULT_GAME else f"{file.parent.name}/") + file.stem
+             for file in sorted(BUNDLED.glob("*/*.yaml"))}
+    own = {file.stem: text for file, text in typed.items() if file.parent == BUNDLED / folder}
+    near = [own[stem] for stem in difflib.get_close_matches(path.name, own, 1)] or [
+        text for file, text in typed.items() if file.stem == path.name]
+    if near:
+        raise InputError(f"{name}: no such file; the nearest bundled name is {' or '.join(near)}")
+    names = ", ".join(own.values())
     raise InputError(f"{name}: no such file; bundled parameter files: {names}")
+
+
+def bundled_games(game: str) -> Path | None:
+    """Return the file of the bundled games of a game; None if it has none."""
+    files = sorted((BUNDLED.parent / "games" / SAMPLES).glob("*.zst"))
+    return next((file for file in files if plain_name(file.name).endswith(find(game).suffixes)), None)
+
+
+def games_path(name: str, game: str = DEFAULT_GAME) -> str:
+    """Return the path of games, given a path or the name of the bundled ones: `samples`, or `shogi/samples` for another game. An
+    existing file or folder with such a name takes precedence."""
+    prefix, _, last = name.rpartition("/")
+    if last != SAMPLES or (prefix and prefix not in available()) or os.path.lexists(name):
+        return name
+    return str(bundled_games(prefix or game) or name)
+
+
+def sources_for(params: str | Path, names: Sequence[str]) -> list[str]:
+    """Return the paths of games, see `games_path`, for a parameter file; InputError for a parameter file among the games."""
+    for name in names:
+        bundled = (BUNDLED / DEFAULT_GAME / f"{name}.yaml", BUNDLED / f"{name}.yaml")
+        if name.endswith((".yaml", ".yml")) or not os.path.lexists(name) and any(map(os.path.isfile, bundled)):
+            exchanged = Path(params).suffix not in (".yaml", ".yml") and (
+                os.path.exists(params) or Path(params).name == SAMPLES)
+            raise InputError(f"{params} is no parameter file, but {name} is one: exchange the two" if exchanged else
+                             f"{name}: a parameter file, expected games; `{SAMPLES}` names the bundled ones")
+    game = game_of(parameter_path(params)) if any(Path(name).name == SAMPLES for name in names) else DEFAULT_GAME
+    return [games_path(name, game) for name in names]
 
 
 def load_parameters(path: str | Path, terms: Sequence[str | Path] = (), add_missing: bool = False) -> Parameters:

@@ -9,10 +9,10 @@ import numpy as np
 
 from games.record import points_of
 from games.streams import InputError
-from tuner import __version__
 from tuner.io.text import one_line
 from tuner.parameters.layout import Place
 from tuner.parameters.parameters import Parameters
+from tuner.version import __version__
 
 LARGEST = 2**31 - 1  # of an int
 

@@ -40,10 +40,12 @@ class Noise(NamedTuple):
     evaluations: float
     differences: float | None
 
-    @property
-    def elo(self) -> Price | None:
-        """Return what the noise of differences costs in Elo, with a 95 % interval."""
-        return None if self.differences is None else Price(*(price * self.differences**2 for price in PRICE))
+    def elo(self, centipawn: float) -> Price | None:
+        """Return what the noise of differences costs in Elo, with a 95 % interval, where a centipawn
+        of the evaluation is worth `centipawn` of `classic`."""
+        if self.differences is None:
+            return None
+        return Price(*(price * (centipawn * self.differences)**2 for price in PRICE))
 
 
 def noise_of(found: Uncertainty, problem: Problem, weights: np.ndarray) -> Noise | None:

@@ -17,7 +17,8 @@ class FitOptions:
     """The options of a fit. `prior` is for weights that have none in their file: estimated from the data ("auto"), the
     same with a step that is best for play ("play", see `tuner.fit.play_prior`), a standard deviation in centipawns around the
     starting values, or None. `own_results`: all games are those of similar values against themselves, which "play" can trust
-    more."""
+    more. `centipawn`: how many centipawns of `classic`, for which "play" was measured, one of the
+    evaluation is worth; None: as many as make the same value at the scale of the fit."""
 
     loss: str = "cross-entropy"
     learner: str = "newton"
@@ -33,3 +34,4 @@ class FitOptions:
     own_results: bool = False
     device: Device = CPU
     progress: Callable[[int, int], None] = lambda done, total: None  # called with the positions done in a pass, and all of them
+    centipawn: float | None = None

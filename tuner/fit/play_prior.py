@@ -10,7 +10,8 @@ the share f of the way have
     gain(f) = P (2 u f - f^2) S,    cost(f) = P f^2 N,
 
 and gain - cost is largest at f = u S / (S + N). S + N is measured on the learned weights, N by their covariance. P and the
-constants below are those of chess. In another game a centipawn counts for as many of chess as make the same value v.
+constants below are those of `classic` in chess. A centipawn of another evaluation counts for as
+many of `classic` as it is worth.
 """
 
 from __future__ import annotations
@@ -20,39 +21,41 @@ from typing import NamedTuple
 
 import numpy as np
 
-from games.record import USUAL_SCALE, scale_of
 from games.streams import InputError
 from tuner.fit.noise import PRICE, deviation, neighbours
 from tuner.fit.problem import Problem
 from tuner.fit.standard_errors import Uncertainty
-from tuner.parameters.parameters import DEFAULT_GAME, Parameters
+from tuner.parameters.parameters import Parameters
 
 PLAY = "play"  # a prior
 USEFUL = 0.25  # least useful share, of changes to a good evaluation: measured by matches, see docs/what-the-numbers-mean.md
 OWN_USEFUL = 0.5  # the same for games of the evaluation itself: errors there are its own
+MEASURED = 100.0  # Elo, up to which the price is that of matches
 MISFIT = 40.0  # centipawns by which weights that predict results differ from those that win: all of a larger change is useful
 
 
 class PlayStep(NamedTuple):
-    """The `share` of the way to go, and the `gain` and `cost` in Elo of chess that are expected then."""
+    """The `share` of the way to go, and the `gain` and `cost` that are expected then, in Elo if it is
+    known how many centipawns of `classic` one of the evaluation is worth."""
 
     share: float
     gain: float
     cost: float
 
 
-def play_step(problem: Problem, weights: np.ndarray, found: Uncertainty, part: np.ndarray, game: str,
-              least: float = USEFUL) -> PlayStep:
+def play_step(problem: Problem, weights: np.ndarray, found: Uncertainty, part: np.ndarray,
+              centipawn: float, least: float = USEFUL) -> PlayStep:
     """Return the share of the way from the starting weights to the optimum `weights` that maximises gain - cost, if the weights
-    of `part` (stages, columns + 1 or 2, bool) go it; `least` is the least useful share, `game` names the game."""
+    of `part` (stages, columns + 1 or 2, bool) go it; a centipawn is worth `centipawn` of `classic`,
+    and `least` is the least useful share."""
     pairs = neighbours(problem, problem.start)
     if pairs is None:
         raise InputError("--prior play: needs games of which several positions are learned from, to compare neighbouring ones; "
                          "use --prior auto")
     differences = (pairs[1] - pairs[0]) * part.ravel()
-    unit = (scale_of(game) / USUAL_SCALE)**2
-    return best_step(unit * float(((differences @ (weights - problem.start).ravel())**2).mean()),
-                     unit * deviation(differences[:, found.coordinates], found.noise)**2, least)
+    differences *= centipawn
+    return best_step(float(((differences @ (weights - problem.start).ravel())**2).mean()),
+                     deviation(differences[:, found.coordinates], found.noise)**2, least)
 
 
 def best_step(moved: float, noise: float, least: float = USEFUL) -> PlayStep:
@@ -85,10 +88,14 @@ def shortened(problem: Problem, weights: np.ndarray, found: Uncertainty, part: n
                           naive=found.naive * factors, covariance=found.covariance * both, noise=found.noise * both)
 
 
-def play_line(step: PlayStep, game: str) -> str:
-    """Return a step as a line of text; matches have measured Elo in chess alone."""
+def play_line(step: PlayStep, elo: bool) -> str:
+    """Return a step as a line of text; `elo`: gain and cost are known in Elo."""
     if step.share == 0:
-        return "prior play: what these games teach does not exceed sampling noise; the weights stay at their starting values"
-    expected = (f"expected gain {step.gain:.0f} Elo, cost of sampling noise {step.cost:.0f}" if game == DEFAULT_GAME else
-                "how far is best was measured in chess alone: let a match compare other priors, such as --prior auto")
+        return ("prior play: what these games teach does not exceed sampling noise; weights go 0 % of "
+                "the way to those that predict results best")
+    gain, cost = (f"{value:.0f}" if value <= MEASURED else f"more than {MEASURED:g}"
+                  for value in (step.gain, step.cost))
+    expected = (f"expected gain {gain} Elo, cost of sampling noise {cost}" if elo else
+                "how far is best was measured with `classic` in chess alone: let a match compare other "
+                "priors, such as --prior 5")
     return f"prior play: weights go {100 * step.share:.0f} % of the way to those that predict results best; {expected}"

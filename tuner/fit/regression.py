@@ -8,6 +8,7 @@ from functools import partial
 
 import numpy as np
 
+from games.record import USUAL_SCALE
 from games.streams import InputError
 from tuner.datasets.dataset import Dataset
 from tuner.datasets.split import split_games
@@ -24,7 +25,7 @@ from tuner.fit.scale import fit_scale, scale_lines
 from tuner.fit.setup import make_problem, with_prior
 from tuner.fit.standard_errors import standard_errors
 from tuner.objectives.table import DRAW_MODELS
-from tuner.parameters.parameters import Parameters
+from tuner.parameters.parameters import DEFAULT_GAME, Parameters
 
 CONVERGED = 1e-5  # of the objective: the largest gain left to a converged fit
 
@@ -72,8 +73,10 @@ def fit(data: Dataset, parameters: Parameters, options: FitOptions,
     step = None
     if play and uncertainty:
         part = stepping(parameters, weights.shape)
-        step = play_step(problem, weights, uncertainty, part, parameters.game, OWN_USEFUL if options.own_results else USEFUL)
-        note(play_line(step, parameters.game))
+        centipawn = options.centipawn or scale / USUAL_SCALE
+        step = play_step(problem, weights, uncertainty, part, centipawn,
+                         OWN_USEFUL if options.own_results else USEFUL)
+        note(play_line(step, options.centipawn is not None and parameters.game == DEFAULT_GAME))
         weights, uncertainty = shortened(problem, weights, uncertainty, part, step.share)
     if problem.objective.widths and options.fit_scale:  # the scale for readers who do not model draws
         found = fit_scale(replace(problem, start=weights))

@@ -73,8 +73,15 @@ class FitResult:
         return self.held_out.positions if self.held_out else 0
 
     @cached_property
+    def reference(self) -> np.ndarray:
+        """The starting weights with the learned intercept and width of a draw. Losses before are
+        theirs, so that the change of a loss is that of the weights which play."""
+        columns = self.problem.data.columns
+        return np.concatenate([self.problem.start[:, :columns], self.weights[:, columns:]], axis=1)
+
+    @cached_property
     def loss_before(self) -> float:
-        return self.problem.loss(self.problem.start)
+        return self.problem.loss(self.reference)
 
     @cached_property
     def loss_after(self) -> float:
@@ -82,7 +89,7 @@ class FitResult:
 
     @cached_property
     def held_out_before(self) -> float:
-        return self.held_out.loss(self.problem.start) if self.held_out else math.nan
+        return self.held_out.loss(self.reference) if self.held_out else math.nan
 
     @cached_property
     def held_out_after(self) -> float:

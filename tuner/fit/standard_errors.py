@@ -49,7 +49,8 @@ class Uncertainty:
 
 
 def ratios(found: Uncertainty, weights: np.ndarray, columns: list[int]) -> list[Ratio]:
-    """Return weights, each averaged over the stages, as multiples of the first one, with intervals by the delta method."""
+    """Return weights, each averaged over the stages, as multiples of the first one, with intervals by
+    the delta method. Ratios of weights that were not learned have none, and are left out."""
     stages, width = weights.shape
     mean = weights[:, columns].mean(axis=0)
     if not mean[0]:
@@ -65,7 +66,9 @@ def ratios(found: Uncertainty, weights: np.ndarray, columns: list[int]) -> list[
                 if at is not None:
                     slope[at] += factor / stages
         error = float(np.sqrt(max(slope @ found.covariance @ slope, 0.0)))
-        lines.append(Ratio(columns[i], float(ratio), float(ratio - z * error), float(ratio + z * error)))
+        if error > 0:
+            low, high = float(ratio - z * error), float(ratio + z * error)
+            lines.append(Ratio(columns[i], float(ratio), low, high))
     return lines
 
 

@@ -11,7 +11,6 @@ import numpy as np
 
 from games.record import PositionBatch, ReadOptions, ReadReport
 from games.streams import InputError
-from tuner import __version__
 from tuner.datasets.dataset import Dataset
 from tuner.datasets.format import ARRAYS, OPTIONAL, is_dataset
 from tuner.datasets.reader import open_dataset
@@ -22,6 +21,7 @@ from tuner.engine.loading import Evaluator
 from tuner.ingest.counted import CountedBatch, batches, counted, expand, prepared, sha256
 from tuner.ingest.file_parts import counted_files
 from tuner.parallel import Executor
+from tuner.version import __version__
 
 
 class NothingLeft(InputError):
@@ -114,8 +114,13 @@ def nothing_left(sources: Sequence[str], report: ReadReport, suffixes: Sequence[
     where = ", ".join(str(source) for source in sources)
     if report.games == 0 and report.bad == 0:
         return f"{where}: no games found; expected files of the kinds {', '.join(suffixes)}"
-    parts = [f"{count:,} {what}" for count, what in (
-        (report.bad, "bad"), (report.undecided, "undecided"), (report.below_elo, "below the Elo wanted"),
-        (report.duplicate_games, "duplicates")) if count]
-    return (f"{where}: no position left of {report.games:,} games ({', '.join(parts) or 'all positions were filtered out'}); "
-            "expected decided games, or choose other filters")
+    reasons = [(count, f"{count:,} {what}", expected) for count, what, expected in (
+        (report.bad, "bad", "games that can be read"), (report.undecided, "undecided", "games with a result"),
+        (report.below_elo, "below the Elo wanted", "a lower --min-elo"),
+        (report.duplicate_games, "duplicates", "")) if count]
+    if (rest := report.games - sum(count for count, *_ in reasons)) > 0:
+        reasons.append((rest, f"{rest:,} without a position that is wanted",
+                        "fewer plies left out by --skip-start and --skip-end, or --positions all"))
+    wanted = " or ".join(expected for *_, expected in reasons if expected)
+    return (f"{where}: no position left of {report.games:,} games "
+            f"({', '.join(text for _, text, _ in reasons)}); expected {wanted}")

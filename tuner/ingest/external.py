@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import contextlib
+import os
+import shlex
+import shutil
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 
 from games.evaluators import EvaluationPattern, Evaluator
 from games.record import Game, available, find
 from games.streams import InputError
+from tuner.cluster.program import program
+from tuner.io.files import sha256_of
 from tuner.parameters.parameters import DEFAULT_GAME
 
 BOOK = "OwnBook"  # moves of a book have no scores
@@ -49,6 +55,22 @@ def evaluator_of(game: Game, text: str, values: Mapping[str, object], pattern: E
         if table is not None and table.low is not None and table.high is not None and name.lower() not in given:
             engine.set({name: min(max(MEGABYTES, table.low), table.high)})
     return engine
+
+
+def program_files(text: str, values: Mapping[str, object], engine: Evaluator) -> dict[str, str]:
+    """Return the sha256 of the program of `PROTOCOL:COMMAND` and of the files that its arguments and
+    options name, by their names: a program that was built again is another one. Of our own program
+    the sources count, too."""
+    words = shlex.split(text.partition(":")[2])
+    path = Path(os.path.realpath(shutil.which(words[0]) or words[0]))
+    given = [str(value) for value in values.values()]
+    defaults = [option.default for option in engine.options.values() if option.default]
+    named = [str(path), *words[1:], *(word.partition("=")[2] for word in words[1:]), *given,
+             *defaults, *(str(path.parent / name) for name in (*given, *defaults))]
+    weights = [str(Path(name).with_suffix(".npz")) for name in named if name.endswith(".yaml")]
+    found = {name: sha256_of(name) for name in (*named, *weights) if name and os.path.isfile(name)}
+    ours = path.stem == "tuner" or "tuner" in words
+    return found | ({"sources": program()["sources"]} if ours else {})
 
 
 @contextlib.contextmanager

@@ -14,7 +14,7 @@ from games.evaluators import Asked, EngineFault, Evaluator, SearchLimits
 from games.evaluators import Searched as SearchResult
 from games.record import Game, PositionBatch, find
 from games.streams import InputError
-from tuner.ingest.external import evaluator_of
+from tuner.ingest.external import evaluator_of, program_files
 from tuner.ingest.score_cache import ScoreCache, cache_path, keys_of
 from tuner.parallel import Executor, Job, OnThreads, Running, run
 
@@ -102,9 +102,9 @@ class Teacher:
     """An external engine whose searches score positions; a context manager.
 
     `engine` is `uci:COMMAND`, `options` are set in it. Scores are kept in a file in `folder`, by default in the user's cache,
-    separately for each engine (its name and version), its options and limits: a repeated or continued run searches only what is
-    new. The processes of the executor share the positions, which does not change the scores: every search begins with empty
-    tables.
+    separately for each engine (its command, the program and the files that it names, see `program_files`), its options and
+    limits: a repeated or continued run searches only what is new. The processes of the executor share the positions, which
+    does not change the scores: every search begins with empty tables.
     """
 
     def __init__(self, game: Game, engine: str, limits: SearchLimits, executor: Executor | None = None,
@@ -117,10 +117,11 @@ class Teacher:
         self._first.close()
         self.name = self._first.name
         self._spec = TeacherSpec(game.name, engine, tuple(given.items()), limits, self.name)
-        about = {"engine": self.name, "limits": limits.text, "game": game.name,
+        about = {"engine": self.name, "command": engine,
+                 "files": program_files(engine, given, self._first), "limits": limits.text, "game": game.name,
                  "options": {name: str(value) for name, value in sorted(given.items())}}
         self.cache = ScoreCache(cache_path(about, folder), about)
-        self.new = 0  # positions searched, not found in the cache
+        self.new = self.old = 0  # positions searched, and those whose scores were in the cache
 
     def __enter__(self) -> Teacher:
         return self
@@ -146,10 +147,17 @@ class Teacher:
             if self.cache.get(key) is None:
                 wanted.setdefault(key, i)
             else:
+                self.old += 1
                 self._searched()
         places = np.fromiter(wanted.values(), np.int64, len(wanted))
         self._search(batch.positions[places], [keys[i] for i in places.tolist()])
         return np.array([found[0] for key in keys if (found := self.cache.get(key)) is not None], float)
+
+    @property
+    def text(self) -> str:
+        """How many scores were searched, and where all of them are, in words."""
+        return (f"scores of the teacher: {self.new:,} searched, {self.old:,} found in {self.cache.path}, "
+                "which keeps them for later runs")
 
     def _search(self, positions: np.ndarray, keys: list[int]) -> None:
         if not keys:

@@ -144,12 +144,14 @@ MADE_HERE: dict[str, Callable[[Content], bool]] = {LEARNED: _is_learned, GAMES: 
                                                    ROWS: _is_rows, NETWORK: _is_network, WEIGHTS: _is_weights}
 
 
-def require_writable(output: Path, kind: str, reads: Iterable[str | None], run: Path | None = None) -> None:
+def require_writable(output: Path, kind: str, reads: Iterable[str | None], run: Path | None = None,
+                     ours: Callable[[Path], bool] = lambda path: False) -> None:
     """Raise InputError before a long computation if its output cannot or must not be written.
 
     An existing file is replaced only if it is empty or of the `kind` that is written (a key of MADE_HERE). It must not be one
     that the command `reads` (as the user named them: files, folders, engines, bundled names), nor be in the folder of this
-    `run` or of another; only pages may be in the folder of their run.
+    `run` or of another; only pages may be in the folder of their run. `ours` recognises files of no such kind that the command
+    wrote.
     """
     require_other(output, reads)
     folder = output.parent
@@ -165,7 +167,7 @@ def require_writable(output: Path, kind: str, reads: Iterable[str | None], run: 
     if os.path.lexists(place):
         if not os.path.isfile(place):
             raise InputError(f"{output}: is a device or a pipe, expected the name of a file to write")
-        if not _made_here(place, kind):
+        if not _made_here(place, kind) and not ours(place):
             raise InputError(f"{output}: exists and is not {kind}, so it is not replaced; choose another name, or remove it")
     probe = temporary_name(place)
     try:

@@ -1,4 +1,5 @@
-"""Ctrl-C as a flag to be polled, so that no exception is raised between two writes."""
+"""Ctrl-C as a flag to be polled, so that no exception is raised between two writes. Requests to end
+(SIGTERM) and the end of the terminal (SIGHUP) are taken like Ctrl-C: no engine outlives its tuner."""
 
 from __future__ import annotations
 
@@ -6,10 +7,13 @@ import _thread
 import contextlib
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from types import FrameType
+from typing import Any
 
 IMPORT_SECONDS = 0.02  # between two checks whether an import has ended
+NUMBERS = [signal.Signals[name] for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+Handler = Callable[[int, "FrameType | None"], Any]
 
 
 @contextlib.contextmanager
@@ -22,24 +26,30 @@ def interrupts() -> Iterator[threading.Event]:
             raise KeyboardInterrupt
         interrupted.set()
 
-    if threading.current_thread() is not threading.main_thread():
+    with _handled(handle, [number for number in NUMBERS if signal.getsignal(number) != signal.SIG_IGN]):
         yield interrupted
-        return
-    before = signal.signal(signal.SIGINT, handle)
-    try:
-        yield interrupted
-    finally:
-        signal.signal(signal.SIGINT, before)
+
+
+@contextlib.contextmanager
+def held_back() -> Iterator[None]:
+    """Raise KeyboardInterrupt for Ctrl-C when the block has ended; processes that are started meanwhile
+    never see it."""
+    with interrupts() as interrupted:
+        masked = hasattr(signal, "pthread_sigmask")
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT]) if masked else ()
+        try:
+            yield
+        finally:
+            if masked:
+                signal.pthread_sigmask(signal.SIG_SETMASK, before)
+            if interrupted.is_set():
+                raise KeyboardInterrupt
 
 
 @contextlib.contextmanager
 def prompt_interrupts() -> Iterator[None]:
     """Raise KeyboardInterrupt on Ctrl-C, but not within an import, where a half-imported module may misinterpret or swallow it:
-    then it is raised when the import has ended. The handler before the block is restored after it."""
-    if threading.current_thread() is not threading.main_thread() or (
-            before := signal.getsignal(signal.SIGINT)) not in (signal.SIG_DFL, signal.default_int_handler):
-        yield
-        return
+    then it is raised when the import has ended. The handlers before the block are restored after it."""
 
     def handle(number: int, frame: FrameType | None) -> None:
         while frame is not None and not frame.f_code.co_filename.startswith("<frozen importlib"):
@@ -50,8 +60,20 @@ def prompt_interrupts() -> Iterator[None]:
         again.daemon = True
         again.start()
 
-    signal.signal(signal.SIGINT, handle)
+    usual = (signal.SIG_DFL, signal.default_int_handler)
+    with _handled(handle, [number for number in NUMBERS if signal.getsignal(number) in usual]):
+        yield
+
+
+@contextlib.contextmanager
+def _handled(handle: Handler, numbers: list[signal.Signals]) -> Iterator[None]:
+    """Handle signals during the block; only the main thread can."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {number: signal.signal(number, handle) for number in numbers}
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import math
 import os
 import re
@@ -15,9 +16,9 @@ from types import UnionType
 from typing import IO, Any, get_args, get_origin, get_type_hints
 
 from games.streams import InputError
-from tuner import __version__
 from tuner.io.files import CONFIG, LOCK, read_whole, replace_file, replaced
 from tuner.io.files import HISTORY as HISTORY
+from tuner.version import __version__
 
 BEGINNINGS = re.compile(r"lock|(start|[ab])\.(yaml|npz)|\..*\.tmp")  # files that may exist before the settings are written
 KINDS = re.compile(rb"^(match|selfplay|games|options|network):", re.MULTILINE)  # sections of CONFIG
@@ -151,8 +152,9 @@ def _kind_of(folder: Path) -> str | None:
     return COMMANDS.get(kind := found[1].decode(), kind) if found else None
 
 
-def begin_folder(folder: Path, section: str | None = None) -> None:
-    """Make the folder of a new run, locked for other processes until this one ends or takes the lock by `locked`."""
+def begin_folder(folder: Path, section: str | None = None) -> Path:
+    """Make the folder of a new run, and return it; locked for other processes until this one ends or takes the lock by
+    `locked`."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as problem:
@@ -165,6 +167,23 @@ def begin_folder(folder: Path, section: str | None = None) -> None:
         stream.close()
         raise
     _begun[os.path.realpath(folder)] = stream
+    return folder
+
+
+def begin_numbered(base: str, section: str) -> Path:
+    """Make the folder of a new run, the first of base-1, base-2, ... that does not exist; locked like
+    those of `begin_folder`. Runs that begin at the same time get one each."""
+    for number in itertools.count(1):
+        folder = Path(f"{base}-{number}")
+        try:
+            folder.mkdir()
+        except FileExistsError:
+            continue
+        except OSError as problem:
+            raise InputError(f"{folder}: cannot create this folder: {problem.strerror}") from None
+        begin_folder(folder, section)
+        return folder
+    raise AssertionError("there is always another number")
 
 
 _begun: dict[str, IO[bytes]] = {}  # locks of new folders, until `locked` takes them

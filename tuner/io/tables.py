@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 GAP = "    "  # between grids
+NARROWEST = 14  # columns of a terminal that names get at least
 
 
 def show_table(console: Console, title: str, columns: Sequence[str], rows: Sequence[Sequence[str | Text]],
@@ -20,12 +21,14 @@ def show_table(console: Console, title: str, columns: Sequence[str], rows: Seque
         show_lines(console, f"### {title}\n", *lines, "")
         return
     table = Table(box=None, pad_edge=False, header_style="bold", collapse_padding=narrow)
-    for i, column in enumerate(columns):
-        table.add_column(column, justify="right" if i else "left", no_wrap=True)
+    for i, cells in enumerate(zip(columns, *rows, strict=True)):
+        widest = max(map(len, cells))  # names are folded before a digit is cut
+        table.add_column(columns[i], justify="right" if i else "left", no_wrap=i > 0, overflow="fold",
+                         min_width=widest if i else min(widest, NARROWEST))
     for row in rows:
         table.add_row(*row)
     console.print(title, style="bold", soft_wrap=True)
-    console.print(table)
+    console.print(table, crop=False)
     console.print()
 
 

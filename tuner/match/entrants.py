@@ -103,6 +103,8 @@ def understood(text: str) -> Named:
         except InputError as problem:
             if game := game_with_player(*([last, prefix] if prefix else [text])):
                 return Named(OWN, last, last, game)
+            if games := games_of(text):  # a protocol, whose command is missing
+                return Named(text, "", text, None if DEFAULT_GAME in games else games[0])
             if not _on_path(text):
                 raise InputError(f'{problem}; or random, an engine on the PATH, or "uci:COMMAND"') from None
         else:

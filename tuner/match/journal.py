@@ -3,7 +3,8 @@
 `history.jsonl` has a line for each finished pair of games, appended in the order in which pairs end. A pair counts once, and
 only if its line is complete: after a kill, an incomplete last line is cut off and its pair is played again. `games.pgn` (or the
 format of another game) is appended before the line that has the position of the pair's games in it; games without a line are
-cut off. All other files are replaced as a whole.
+cut off. The file of --pgn is appended to in the same order, and replaced at the end by the games that count, in order. All other
+files are replaced as a whole.
 
 Damage that no kill can cause is reported, the affected pairs are played again, and the damaged files are kept as
 `history.jsonl.damaged-1` and so on.
@@ -14,8 +15,9 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import IO
 
 from games.streams import InputError
 from tuner.io.files import replace_file, replaced
@@ -23,6 +25,7 @@ from tuner.io.run_folder import HISTORY, keep_beside, locked, write_all
 from tuner.match.history_line import decoded, encoded, torn
 
 SYNC_SECONDS = 1.0  # between syncs, for power cuts; a kill loses no written data
+Session = Callable[[], Callable[[str], str]]  # see games.contest.Contest
 LEAST_PAIR = 1 << 14  # bytes: games of a pair up to this size are no sign of damage
 
 
@@ -30,10 +33,10 @@ class Journal:
     """Appends finished pairs; reads those of an earlier run."""
 
     def __init__(self, folder: Path, games: str, note: Callable[[str], None], legs: int = 1, pairs: int | None = None,
-                 points: int = 1) -> None:
+                 points: int = 1, session: Session | None = None) -> None:
         """`games` names the file of games, `note` reports damage; `legs` and `pairs` limit the valid pairs, `points` what a game
-        wins."""
-        self.folder = folder
+        wins; `session` fits the texts of games into one file."""
+        self.folder, self._session = folder, session
         self._games_path, self._points = folder / games, points
         with contextlib.ExitStack() as opened:
             try:
@@ -41,9 +44,12 @@ class Journal:
                 self.lines = self._recovered(note, legs, pairs)
                 self._history = opened.enter_context(open(folder / HISTORY, "ab", buffering=0))
                 self._games = opened.enter_context(open(self._games_path, "ab", buffering=0))
+                self._fit = self._fitting()
             except OSError as problem:
                 raise InputError(f"{problem.filename or folder}: cannot be used: {problem.strerror}") from None
             opened.pop_all()
+        self.follower: Path | None = None  # a file to which finished games are appended, too
+        self._follower: IO[bytes] | None = None
         self._place = self._games.tell()
         self._synced = time.monotonic()
 
@@ -55,14 +61,28 @@ class Journal:
             raise InputError(f"{self.folder}: cannot be written: {problem.strerror}; the pairs before are kept") from None
 
     def _append(self, line: dict, texts: list[str]) -> dict:
-        data = [text.encode("utf-8", "replace") for text in texts]
+        data = [self._fit(text).encode("utf-8", "replace") for text in texts]
         if texts:
             line = line | {"at": self._place, "bytes": [len(piece) for piece in data]}
             self._place += write_all(self._games, b"".join(data))
+            self._follow(b"".join(data))
         write_all(self._history, encoded(line, b"".join(data)))
         if time.monotonic() - self._synced > SYNC_SECONDS:
             self.sync()
         return line
+
+    def _follow(self, games: bytes) -> None:
+        """Append games to the file that follows, which is begun with all that were finished before: a match that is killed leaves
+        what it played."""
+        if self.follower is None:
+            return
+        try:
+            if self._follower is None:
+                self.copy_games(((line["at"], line["bytes"]) for line in self.lines if "at" in line), self.follower)
+                self._follower = open(self.follower, "ab", buffering=0)
+            write_all(self._follower, games)
+        except OSError as problem:
+            raise InputError(f"{self.follower}: cannot be written: {problem.strerror}; the pairs before are kept") from None
 
     def sync(self) -> None:
         """Write everything to disk: games before the lines that refer to them."""
@@ -72,18 +92,36 @@ class Journal:
 
     def close(self) -> None:
         self.sync()
-        for stream in (self._games, self._history, self._lock):
-            stream.close()
+        for stream in (self._games, self._history, self._lock, self._follower):
+            if stream is not None:
+                stream.close()
 
     def copy_games(self, wanted: Iterator[tuple[int, list[int]]], output: Path) -> None:
         """Copy the games of pairs, given by place and sizes, to a file that is replaced as a whole."""
         try:
-            with replaced(output) as temporary, open(self._games_path, "rb") as games, open(temporary, "wb") as out:
-                for place, sizes in wanted:
-                    games.seek(place)
-                    out.write(games.read(sum(sizes)))
+            with replaced(output) as temporary, open(temporary, "wb") as out:
+                fit = self._session() if self._session else None
+                for text in self._texts(wanted):
+                    out.write(fit(text.decode()).encode() if fit else text)
         except OSError as problem:
             raise InputError(f"{output}: cannot be written: {problem.strerror}; the games are in {self._games_path}") from None
+
+    def _texts(self, wanted: Iterable[tuple[int, list[int]]]) -> Iterator[bytes]:
+        """Yield the games of pairs, given by place and sizes."""
+        with open(self._games_path, "rb") as games:
+            for place, sizes in wanted:
+                games.seek(place)
+                yield from map(games.read, sizes)
+
+    def _fitting(self) -> Callable[[str], str]:
+        """Return what fits the next text into the file of games, after those that it has."""
+        if self._session is None:
+            return str
+        fit = self._session()
+        places = sorted((line["at"], line["bytes"]) for line in self.lines if "at" in line)
+        for text in self._texts(places):
+            fit(text.decode())
+        return fit
 
     def _recovered(self, note: Callable[[str], None], legs: int, pairs: int | None) -> list[dict]:
         """Read the lines of an earlier run; cut off unfinished ones, and keep a copy of damaged files."""
@@ -92,7 +130,10 @@ class Journal:
         places = [(line["at"], sum(line["bytes"])) for line in lines if "at" in line]
         end = max((place + size for place, size in places), default=0)
         size = self._games_path.stat().st_size if self._games_path.exists() else 0
-        largest = max((size for _, size in places), default=0)
+        largest = max((length for _, length in places), default=0)
+        if not faults and (lost := end - sum(length for _, length in places)):
+            note(f"{path}: lines are missing: {lost:,} bytes of {self._games_path.name} are games of no line; their pairs are "
+                 "played again")
         # a kill leaves the games of one pair at most, in a folder that has a history
         if size > end and (faults or not path.exists() or size - end > max(LEAST_PAIR, 2 * largest)):
             beside = keep_beside(self._games_path, end)

@@ -132,7 +132,9 @@ def _play(settings: Settings, contestants: Contestants, openings: Book | Generat
     """Play what is left to play; every pair counts from its line in the journal, those of earlier runs alike."""
     game, legs, test = contestants.game, contestants.legs, test_of(settings, contestants.game)
     pairs = None if settings.games is None else settings.games // 2
-    journal = Journal(folder, f"games{game.suffixes[0]}", display.note, len(legs), pairs, game.points)
+    journal = Journal(folder, f"games{game.suffixes[0]}", display.note, len(legs), pairs,
+                      game.points, game.matches.session)
+    journal.follower = ways.pgn
     tallies = [Tally(test if leg == 0 else None, game.points) for leg in range(len(legs))]
     places: dict[tuple[int, int], tuple[int, list[int]]] = {}
     done: set[tuple[int, int]] = set()

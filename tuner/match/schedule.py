@@ -134,7 +134,7 @@ def _played(state: MatchPlayers, leg: int, number: int, opening: Opening) -> Pai
         players = [state.player(leg, i) for i in order]
         game = state.table.play(opening.start, opening.moves, players, [player.control for player in named],
                                 f"{spec.seed}/{number}/{turn}", dice=dice)
-        game.players = (named[0].name, named[1].name)
+        game.players, game.named_first = (named[0].name, named[1].name), turn
         game.round, game.date = f"{number + 1}.{turn + 1}", spec.date
         game.control = _control_text(*(player.control for player in named))
         assert game.outcome is not None, "every game of a match is finished"

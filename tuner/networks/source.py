@@ -6,10 +6,10 @@ import numpy as np
 
 from evalterms.encoding import Encoding
 from games.record import find
-from tuner import __version__
 from tuner.networks.files import NetworkFile
 from tuner.networks.learn import logit_factor
 from tuner.networks.model import Layer
+from tuner.version import __version__
 
 PER_LINE = 8  # numbers of a line
 WIDTH = 100  # of a comment

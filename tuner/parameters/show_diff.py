@@ -21,12 +21,14 @@ Cell = str | Text
 
 @dataclass(frozen=True)
 class View:
-    """What to show: numbers that moved by `least` centipawns or more, only `supported` ones if set; and the files' `names`."""
+    """What to show: numbers that moved by `least` centipawns or more, only `supported` ones if set; the
+    files' `names`; `brief`: the largest changes and the ratios alone, if changes can be tested."""
 
     names: tuple[str, ...]
     least: float
     supported: bool
     markdown: bool
+    brief: bool = False
 
     @property
     def title(self) -> str:
@@ -38,6 +40,16 @@ def show(console: Console, found: Comparison, view: View) -> None:
     """Print the comparison."""
     _largest(console, found, view)
     _headline(console, found, view)
+    if not view.brief or not found.evidence.tested.any():
+        _details(console, found, view)
+        return
+    with console.capture() as captured:
+        _details(console, found, view)
+    show_lines(console, f"{captured.get().count(chr(10)):,} more lines: --all")
+
+
+def _details(console: Console, found: Comparison, view: View) -> None:
+    """Print every number that moved, and what the marks mean."""
     chosen = found.moved(view.least)
     if view.supported:
         chosen &= found.evidence.supported.any(axis=0)
@@ -74,7 +86,8 @@ def _largest(console: Console, found: Comparison, view: View) -> None:
     ends = ["initial", "learned"] if found.is_pair else ["A", "other"]
     count = f"the {len(rows)} largest of {supported:,} changes" if supported > len(rows) else (
         f"all {supported} changes" if supported > 1 else "the one change")
-    show_table(console, f"{count} that the data support", ["", *ends, "change", "+/-"], rows, view.markdown)
+    letters = "" if found.is_pair else f" ({view.title})"
+    show_table(console, f"{count} that the data support{letters}", ["", *ends, "change", "+/-"], rows, view.markdown)
 
 
 def _headline(console: Console, found: Comparison, view: View) -> None:
@@ -223,5 +236,5 @@ def _notes(found: Comparison, view: View, hidden: int) -> list[str]:
         notes.append(f"{hidden} single numbers are hidden; in tables {UNSUPPORTED} is a number without a supported change")
     elif hidden:
         unit = found.files[0].wording.unit
-        notes.append(f"{hidden} numbers that moved by less than {view.least:g} {unit} are hidden; --all shows them")
+        notes.append(f"{hidden} numbers that moved by less than {view.least:g} {unit} are hidden; --least 0 shows them")
     return notes

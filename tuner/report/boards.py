@@ -9,7 +9,7 @@ import numpy as np
 from tuner.parameters.diff import Comparison
 from tuner.parameters.layout import Place
 from tuner.report.formatting import number, signed
-from tuner.report.significance import CHANCE, HELD, NOISE, SURE, UNIDENTIFIED, Significance
+from tuner.report.significance import CHANCE, HELD, SURE, UNIDENTIFIED, Significance
 
 STRONGEST = 0.9  # opacity of the largest number of a board
 LEAST = 0.5  # centipawns; smaller differences are rounded to 0
@@ -62,7 +62,7 @@ def _table(found: Comparison, significance: Significance, place: Place, s: int) 
     boards = []
     for kind, numbers, largest in (("initial", before, most), ("learned", after, most),
                                    ("difference", change, furthest if furthest >= LEAST else 0.0)):
-        rows = [[_cell(kind, float(numbers[i, j]), largest, _faint(kind, marks[i, j], float(numbers[i, j]), significance),
+        rows = [[_cell(kind, float(numbers[i, j]), largest, _faint(kind, marks[i, j]),
                        f"{labels[i, j]}: {number(before[i, j])} → {number(after[i, j])}, "
                        f"{signed(change[i, j]) or 'unchanged'}{error_text(marks[i, j], float(errors[i, j]))}")
                  for j in range(numbers.shape[1])] for i in range(len(numbers) - 1, -1, -1)]
@@ -70,18 +70,13 @@ def _table(found: Comparison, significance: Significance, place: Place, s: int) 
     return Table(place.path, found.stages[s] if len(found.stages) > 1 else "", boards)
 
 
-def _faint(kind: str, sure: str, value: float, significance: Significance) -> str:
-    """The mark of a number: changes are weak if not significant, learned numbers if noise alone could make them."""
+def _faint(kind: str, sure: str) -> str:
+    """The mark of a number: changes are weak if not significant."""
     if kind == "initial":
         return ""
     if sure == UNIDENTIFIED:
         return "unknown"
-    if not significance.judged:
-        return "weak"
-    if kind == "difference":
-        return "weak" if sure in (CHANCE, NOISE) else ""
-    noise = significance.noise
-    return "weak" if sure == NOISE and noise is not None and abs(value) <= noise[-1] else ""
+    return "weak" if kind == "difference" and sure == CHANCE else ""
 
 
 def _cell(kind: str, value: float, largest: float, mark: str, said: str) -> Cell:
@@ -96,4 +91,4 @@ def error_text(sure: str, error: float) -> str:
     """The error of a change as text to append to it."""
     if sure in (CHANCE, SURE) and np.isfinite(error):
         return f" ± {number(error)}"
-    return f", {sure}" if sure in (UNIDENTIFIED, HELD, NOISE) else ""
+    return f", {sure}" if sure in (UNIDENTIFIED, HELD) else ""

@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from games.record import Game
-from tuner import __version__
 from tuner.report.headroom_file import add_headroom as add_headroom
 from tuner.report.headroom_file import require_tuned as require_tuned
 from tuner.report.page import page_of
 from tuner.report.run import Run
 from tuner.report.sections import Section, headroom_section
+from tuner.version import __version__
 
 
 def headroom_page(found: dict, game: Game | None) -> str:

@@ -12,8 +12,8 @@ from tuner.report.history import column
 from tuner.report.played_calibration import played_data
 from tuner.report.run import NET, NetworkRun
 from tuner.report.run_charts import smoothed, thinned, watched_chart
-from tuner.report.sections import Section, Tile, match_section, repeat_section
-from tuner.report.strength import measured_lines, points_text, strength
+from tuner.report.sections import Section, Tile, match_section, measured_tiles, repeat_section
+from tuner.report.strength import measured_lines, strength
 from tuner.report.verdict import MOST, Verdict, verdict
 
 GAMES = 2000  # of the match to play
@@ -75,10 +75,7 @@ def network_tiles(run: NetworkRun) -> list[Tile]:
                               f"{number(last['cpu_seconds'], 0)} seconds of learning, without measuring"))
     tiles.append(Tile("Method", f"TD(λ), λ {short(run.settings.get('trace'))}",
                       "wins only" if run.settings.get("wins") else "points"))
-    if measured := measured_lines(run.history):
-        tiles.append(Tile("Points a game", points_text(measured[-1]), f"against {measured[-1]['opponent']}, after "
-                                                                      f"{whole(measured[-1]['learned'])} games"))
-    return tiles
+    return tiles + measured_tiles(run)
 
 
 def network_verdicts(run: NetworkRun) -> list[Verdict]:

@@ -36,10 +36,9 @@ def intervals_of(p: Parameters) -> np.ndarray | None:
     return None if p.standard_errors is None else reach(p) * p.standard_errors
 
 
-def curves(found: Comparison, significance: Significance) -> list[Chart]:
+def curves(found: Comparison) -> list[Chart]:
     """A chart for each list of weights and stage; all stages of a list share the scale."""
     charts = []
-    noise = None if significance.noise is None else float(significance.noise[-1])
     initial, learned = found.files
     for place in learned.layout.places:
         if len(place.shape) != 1:
@@ -48,8 +47,8 @@ def curves(found: Comparison, significance: Significance) -> list[Chart]:
         errors = intervals_of(learned)
         errors = None if errors is None else errors[:, place.columns]
         spread = np.zeros_like(after) if errors is None else np.nan_to_num(errors)
-        low = min(before.min() - (noise or 0), (after - spread).min())
-        high = max(before.max() + (noise or 0), (after + spread).max())
+        low = min(before.min(), (after - spread).min())
+        high = max(before.max(), (after + spread).max())
         missing = LEAST_SPAN - (high - low)
         if missing > 0:
             low, high = low - missing / 2, high + missing / 2
@@ -60,8 +59,8 @@ def curves(found: Comparison, significance: Significance) -> list[Chart]:
             band = {} if errors is None else {"low": after[s] - errors[s], "high": after[s] + errors[s]}
             said = ", ".join(f"{i}: {b:.0f} to {a:.0f}" for i, (b, a) in enumerate(zip(before[s], after[s], strict=True)))
             lost = np.isnan(errors[s]) if errors is not None else np.zeros(place.size, np.bool_)
-            around = {} if noise is None else {"low": before[s] - noise, "high": before[s] + noise}
-            lines = [Series("initial", x, before[s], **around), Series("learned", x, np.where(lost, np.nan, after[s]), **band)]
+            lines = [Series("initial", x, before[s]),
+                     Series("learned", x, np.where(lost, np.nan, after[s]), **band)]
             if lost.any():
                 lines.append(Series("unknown", x[lost], after[s][lost]))
             charts.append(line_chart(name, "index in the list", unit, lines,

@@ -8,13 +8,13 @@ import jinja2
 from markupsafe import Markup
 
 from games.record import Wording
-from tuner import __version__
 from tuner.report.charts import Chart, own_names
 from tuner.report.formatting import FILTERS, outcomes_of
 from tuner.report.network_page import network_match, network_sections, network_tiles, network_verdicts
 from tuner.report.run import MATCH, LearningRun, NetworkRun, Run
 from tuner.report.sections import Section, sections_of, tiles_of
-from tuner.report.verdict import match_to_play, report_command, verdicts_of
+from tuner.report.verdict import match_to_play, report_command, rounds_verdict, verdicts_of
+from tuner.version import __version__
 
 TEMPLATES = Path(__file__).parent / "templates"
 
@@ -26,6 +26,8 @@ def render(run: Run) -> tuple[str, list[Section]]:
         sections, tiles, verdicts, command = network_sections(run), network_tiles(run), network_verdicts(run), network_match(run)
     else:
         sections, tiles, verdicts, command = sections_of(run), tiles_of(run), verdicts_of(run), match_to_play(run)
+        if not verdicts and (rounds := rounds_verdict(run)):
+            verdicts = [rounds]
     return page_of(run, name, sections, verdicts=verdicts, command=command,
                    added=report_command(run, command) if command else "", tiles=tiles), sections
 

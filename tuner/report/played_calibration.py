@@ -9,6 +9,8 @@ from tuner.report.strength import measured_lines, points_text
 from tuner.report.verdict import difference_text, seen_from, side_of, side_of_network
 
 PLAYED = "played"  # of the findings of a run: see `tuner.diagnostics.played_calibration.calibration_of`
+WINS_QUESTION = ("Predicted probabilities of winning against wins: dots on the diagonal are "
+                 "calibrated.")
 NEED_NOT_COST = ("Moves are chosen by differences between values of similar positions: an error that these positions share costs "
                  "no strength, so that calibration and strength are measured apart.")
 
@@ -18,16 +20,11 @@ def played_data(run: LearningRun | NetworkRun) -> dict | None:
     found = run.findings.get(PLAYED)
     if not found:
         return None
-    return {"charts": run_charts.calibration_charts({"after": found["bins"]}), "question": calibration_question(run.points),
+    wins = run.points > 1 and run.settings.get("wins") is True
+    question = WINS_QUESTION if wins else calibration_question(run.points)
+    return {"charts": run_charts.calibration_charts({"after": found["bins"]}), "question": question,
             "held": None, "actual": "actual", "sides": [("after", found["bins"])], "note": games_text(found),
-            "sentences": [*sentences(found, unit_of(run)), NEED_NOT_COST], "strength": strength(run)}
-
-
-def unit_of(run: LearningRun | NetworkRun) -> str:
-    """Return the unit of results in words."""
-    if run.points == 1:
-        return "points (a win is 1, a draw ½)"
-    return "points (every win is 1)" if run.settings.get("wins") else "points"
+            "sentences": [*sentences(found, run.points, wins), NEED_NOT_COST], "strength": strength(run)}
 
 
 def games_text(found: dict) -> str:
@@ -37,25 +34,48 @@ def games_text(found: dict) -> str:
             f"{whole(found['positions'])} positions of them.{left}")
 
 
-def sentences(found: dict, unit: str) -> list[str]:
-    """Say how far values are from results, and in which direction."""
-    digits = 3
+def sentences(found: dict, points: int, wins: bool = False) -> list[str]:
+    """Say whether values predict results better than those of the start, how far they are off, and in
+    which direction; in points, or, if `wins` were learned, in probabilities."""
+    digits, noun, level = 3, *(("of its games", "½") if wins else ("points", "0"))
+    unit = "points (a win is 1, a draw ½)" if points == 1 else "points"
+    unit = "in the probability of winning" if wins else unit
+    squared = "probabilities" if wins else "points"
+    whole_file = [whole_file_text(found["squares"], squared)] if "squares" in found else []
     interval = f"[{number(found['low'], digits)}, {number(found['high'], digits)}]"
     chance = number(found["by_chance"], digits)
-    lines = [f"Bins of the values are off by {number(found['error'], digits)} {unit} on average {interval}. Values without any "
-             f"error would be off by about {chance} in so many games, by chance."]
-    favoured = (f"the side that a value favours should have won {number(found['favoured'], digits)} points on average and won "
-                f"{number(found['won'], digits)}")
+    lines = [*whole_file, f"Bins of the values are off by {number(found['error'], digits)} {unit} on "
+             f"average {interval}. Values without any error would be off by about {chance} in so many "
+             "games, by chance."]
+    favoured = (f"the side that a value favours should have won {number(found['favoured'], digits)} {noun} "
+                f"on average and won {number(found['won'], digits)}")
     low, high = found["excess_low"], found["excess_high"]
     value, least, most = (signed(end, digits) or "0" for end in (found["excess"], low, high))
     difference = f"difference {value} [{least}, {most}]"
     if known(low) and low > 0:
-        lines.append(f"The values are too far from 0: {favoured} ({difference}).")
+        lines.append(f"The values are too far from {level}: {favoured} ({difference}).")
     elif known(high) and high < 0:
-        lines.append(f"The values are too close to 0: {favoured} ({difference}).")
+        lines.append(f"The values are too close to {level}: {favoured} ({difference}).")
     else:
-        lines.append(f"These games do not show whether values are too far from 0 or too close to it: {favoured} ({difference}).")
+        lines.append(f"These games do not show whether values are too far from {level} or too close to "
+                     f"it: {favoured} ({difference}).")
     return lines
+
+
+def whole_file_text(squares: dict, unit: str) -> str:
+    """Say whether the file as a whole predicts results better than the one that the run started from."""
+    low, high = squares["low"], squares["high"]
+    said = "As a whole the learned weights predict the results of these games"
+    if known(high) and high < 0:
+        said += " better than"
+    elif known(low) and low > 0:
+        said += " worse than"
+    else:
+        said = ("These games do not show whether the learned weights as a whole predict results better "
+                "than")
+    change, least, most = (signed(end, 3) or "0" for end in (squares["change"], low, high))
+    return (f"{said} those of the start: mean square error {number(squares['before'], 3)} before, "
+            f"{number(squares['after'], 3)} after, change {change} [{least}, {most}], in {unit} squared.")
 
 
 def strength(run: LearningRun | NetworkRun) -> list[tuple[str, str]]:

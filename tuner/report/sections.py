@@ -14,9 +14,16 @@ from tuner.report.headroom_data import headroom_data
 from tuner.report.matches import Match
 from tuner.report.played_calibration import played_data
 from tuner.report.run import SELFPLAY, TUNE, LearningRun, Run
-from tuner.report.significance import CHANCE, HELD, NOISE, Significance, significance_of, significance_of_selfplay
-from tuner.report.strength import strength
-from tuner.report.verdict import lost, reasons
+from tuner.report.significance import (
+    CHANCE,
+    HELD,
+    Significance,
+    noise_of,
+    significance_of,
+    significance_of_selfplay,
+)
+from tuner.report.strength import measured_lines, points_text, strength
+from tuner.report.verdict import lost, reasons, round_text
 from tuner.selfplay.watch import headline
 
 # names of the loss that a method minimises, on held-out games
@@ -51,10 +58,10 @@ def sections_of(run: Run) -> list[Section]:
     if not isinstance(run, LearningRun):
         found = [replace(matches[0], title="Result"), *matches[1:]]
     else:
-        sure = significance_of_selfplay(run.comparison, run.settings, run.history) if run.kind == SELFPLAY else \
+        sure = significance_of_selfplay(run.comparison, run.history) if run.kind == SELFPLAY else \
             significance_of(run.comparison)
-        found = [_advice(run), _values(run, sure), _elo(run), *matches,
-                 _selfplay(run, sure) if run.kind == SELFPLAY else _curves(run), _tables(run, sure), _lists(run, sure),
+        found = [_own_rounds(run), _advice(run), _values(run, sure), _elo(run), *matches,
+                 _selfplay(run) if run.kind == SELFPLAY else _curves(run), _tables(run, sure), _lists(run),
                  _numbers(run, sure), _calibration(run), _agreement(run), _identifiability(run), _draws(run), _misjudged(run),
                  headroom_section(run.findings.get("headroom"), run.game), _data(run)]
     return [section for section in (*found, repeat_section(run)) if section is not None]
@@ -73,6 +80,7 @@ def _losses(run: LearningRun) -> list[Tile]:
     tiles = []
     if isinstance(results, dict) and known(results.get("after")):
         games = f", {whole(results['games'])} {run.games_word}" if known(results.get("games")) else ""
+        games += f" of round {whole(result['own_rounds'])}" if len(result.get("own_matches") or []) > 1 else ""
         tiles.append(Tile(f"Held-out loss on {'labels' if run.labelled else 'results'}", number(results["after"], 4),
                           _change_text(results.get("before"), results) + games))
     if known(result.get("held_out_after")) and not (tiles and method == "logistic"):
@@ -116,7 +124,14 @@ def _played(run: LearningRun) -> list[Tile]:
         tiles.append(Tile("CPU time", f"{number(last['cpu_seconds'] / 60)} min", f"{number(last['cpu_seconds'], 0)} seconds"))
     tiles.append(Tile("Method", str(settings.get("method", MISSING)),
                       f"λ {short(settings.get('trace'))}" if known(settings.get("trace")) else ""))
-    return tiles
+    return tiles + measured_tiles(run)
+
+
+def measured_tiles(run: Run) -> list[Tile]:
+    """Return the strength that was measured last during a run, if any was."""
+    return [Tile("Points a game", points_text(last),
+                 f"against {last['opponent']}, after {whole(last['learned'])} games")
+            for last in measured_lines(run.history)[-1:]]
 
 
 def _counts_of(match: Match) -> list[Tile]:
@@ -133,6 +148,14 @@ def _counts_of(match: Match) -> list[Tile]:
 def match_section(match: Match, i: int) -> Section:
     title = f"{match.names[0]} against {match.names[1]}"
     return Section(f"match-{i + 1}", f"Match: {title}", "match", {"match": match, "charts": run_charts.match_charts(match)})
+
+
+def _own_rounds(run: LearningRun) -> Section | None:
+    result = run.findings.get("result") or {}
+    rows = [match | {"text": round_text(match), "held_out": match.get("held_out") or {}}
+            for match in result.get("own_matches") or []]
+    return Section("rounds", "Rounds of own games", "rounds", {
+        "rows": rows, "kept": result.get("own_rounds"), "games": result.get("own_games")}) if rows else None
 
 
 def _values(run: LearningRun, sure: Significance) -> Section | None:
@@ -165,12 +188,13 @@ def _elo(run: LearningRun) -> Section | None:
     return Section("elo", "Strength", "charts", found) if found else None
 
 
-def _selfplay(run: LearningRun, sure: Significance) -> Section | None:
+def _selfplay(run: LearningRun) -> Section | None:
     if not run.history:
         return None
     start = headline(run.initial.layout, run.initial.weights)
+    noise = noise_of(run.settings, len(run.history))
     return Section("learning", "Learning", "selfplay", {
-        "moves": run_charts.moves_charts(run.history, start, sure.noise, run.wording.unit), "band": sure.noise is not None,
+        "moves": run_charts.moves_charts(run.history, start, noise, run.wording.unit), "band": noise is not None,
         "stages": len(run.learned.stages) > 1,
         "health": run_charts.health_charts(run.history), "rest": run_charts.watched_charts(run.history, run.wording.unit)})
 
@@ -190,13 +214,11 @@ def _tables(run: LearningRun, sure: Significance) -> Section | None:
         "errors": run.learned.standard_errors is not None, "sentence": sure.sentence, "detail": sure.detail}) if found else None
 
 
-def _lists(run: LearningRun, sure: Significance) -> Section | None:
-    charts = numbers.curves(run.comparison, sure)
+def _lists(run: LearningRun) -> Section | None:
+    charts = numbers.curves(run.comparison)
     key = [("learned", "learned"), ("initial", "initial")]
     if run.learned.standard_errors is not None:
         key = [("learned", "learned, with 95 % interval"), ("initial", "initial"), ("ring", "not identified")]
-    elif sure.noise is not None:
-        key = [("learned", "learned"), ("initial", "initial"), ("swatch band", "may be noise")]
     return Section("lists", "Lists", "charts", {"charts": charts, "key": key, "small": True}) if charts else None
 
 
@@ -204,8 +226,7 @@ def _numbers(run: LearningRun, sure: Significance) -> Section | None:
     lines = numbers.rows(run.comparison, sure)
     return Section("numbers", "Single weights", "numbers", {
         "rows": lines, "stages": len(run.learned.stages) > 1, "judged": sure.judged,
-        "heading": "significant" if run.comparison.known[0] else "beyond noise",
-        "errors": any(line["error"] is not None for line in lines), "weak": (CHANCE, HELD, NOISE)}) if lines else None
+        "errors": any(line["error"] is not None for line in lines), "weak": (CHANCE, HELD)}) if lines else None
 
 
 def _calibration(run: LearningRun) -> Section | None:
@@ -288,8 +309,7 @@ def repeat_section(run: Run) -> Section:
     facts = [("version", run.version), ("seed", result.get("seed", run.settings.get("seed"))),
              ("folder", str(run.folder))]
     if isinstance(run, LearningRun) and run.kind == TUNE:
-        facts += [("start", result.get("start") or run.started or None), ("scale", short(run.learned.scale)),
-                  ("variance of gradients by games, over that of independent results", short(result.get("design_effect")))]
+        facts += [("start", result.get("start") or run.started or None), ("scale", short(run.learned.scale))]
     options = yaml.safe_dump(run.settings, sort_keys=False, allow_unicode=True).rstrip()
     return Section("repeat", "Reproduce this run", "repeat", {
         "command": run.command, "facts": [(name, value) for name, value in facts if value not in (None, MISSING, "")],

@@ -1,4 +1,4 @@
-"""Which changes are significant: by standard errors if known, otherwise by the effect of pure noise on self-play."""
+"""Which changes are significant by their errors, and how far noise moves weights of self-play."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import numpy as np
 
 from tuner.fit.learners.rules import RULES
 from tuner.parameters.diff import Comparison, errors_used
-from tuner.report.formatting import known, number, whole
+from tuner.report.formatting import known, whole
 from tuner.selfplay.learner import kept_share, learning_rate
 from tuner.selfplay.settings import Settings
 
-SURE, CHANCE, UNIDENTIFIED, HELD, NOISE, UNKNOWN = "yes", "no", "not identified", "held constant", "may be noise", ""
+SURE, CHANCE, UNIDENTIFIED, HELD, UNKNOWN = "yes", "no", "not identified", "held constant", ""
 WALKS, SEED = 1000, 1
 SHARE = 95  # percent of the random walks that stay within the limit
 MOST_BATCHES = 50_000
@@ -22,13 +22,12 @@ MOST_BATCHES = 50_000
 
 @dataclass(frozen=True)
 class Significance:
-    """`marks` (stages, columns): one of the texts above for each change. `sentence` and `detail` explain the criterion.
-    `noise` (batches,): centipawns that pure noise reaches after each batch of self-play, None if unknown."""
+    """`marks` (stages, columns): one of the texts above for each change. `sentence` and `detail` explain
+    the criterion."""
 
     marks: np.ndarray
     sentence: str
     detail: str = ""
-    noise: np.ndarray | None = None
 
     @property
     def judged(self) -> bool:
@@ -54,26 +53,16 @@ def significance_of(found: Comparison) -> Significance:
         f"{whole(0.05 * tested)}); {whole(kept)} remain at a false discovery rate of 5 %.", said)
 
 
-def significance_of_selfplay(found: Comparison, settings: Mapping, history: list[dict]) -> Significance:
-    """Judge changes of self-play, which gives no standard errors, by what the update rule of the run makes of pure noise."""
+def significance_of_selfplay(found: Comparison, history: list[dict]) -> Significance:
+    """Judge no single change of self-play, which gives no standard errors: many small ones together may
+    be worth much, though each could be noise."""
     if found.known[0]:
         return significance_of(found)
     games = whole(history[-1]["games"]) if history else "0"
-    noise = noise_of(settings, len(history))
-    marks = np.full(found.change[0].shape, UNKNOWN, dtype=object)
-    if noise is None:
-        return Significance(
-            marks, f"Self-play gives no standard errors: after {games} games, any of these differences may be noise.")
-    change = np.abs(found.change[0])
-    marks[:] = np.where(change > noise[-1], SURE, NOISE)
-    marks[change == 0] = UNKNOWN
-    larger, moved = int((marks == SURE).sum()), int((change > 0).sum())
     return Significance(
-        marks, f"Self-play gives no standard errors: after {games} games, differences below about {number(noise[-1], 0)} "
-        f"{found.files[0].wording.unit} may be noise.",
-        f"If the gradients were nothing but noise, {SHARE} % of the weights would stay within this limit; "
-        f"{whole(larger)} of {whole(moved)} differences are larger (by chance alone, up to "
-        f"{whole((100 - SHARE) / 100 * moved)}).", noise)
+        np.full(found.change[0].shape, UNKNOWN, dtype=object),
+        f"Self-play gives no standard errors: after {games} games any single difference may be noise, "
+        "and none is judged. The file as a whole is judged by its matches and by its values of positions.")
 
 
 def noise_of(settings: Mapping, batches: int) -> np.ndarray | None:

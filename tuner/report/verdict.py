@@ -13,12 +13,14 @@ from games.streams import InputError
 from tuner.fit.play_prior import PLAY
 from tuner.ingest.recorded import better_targets
 from tuner.match.difference import Difference
+from tuner.match.settings import DEFAULT_DEPTH
 from tuner.networks.files import weights_path
 from tuner.parameters.heading import game_of
 from tuner.parameters.reader import read_parameters
 from tuner.report.formatting import known, number, short, signed, together, whole
 from tuner.report.matches import Match
 from tuner.report.run import NET, SELFPLAY, LearningRun, NetworkRun, Run
+from tuner.report.strength import measured_lines
 from tuner.statistics.pentanomial import SIDE
 from tuner.statistics.sprt import Sprt
 
@@ -74,13 +76,19 @@ def seen_from(match: Match, side: int | None) -> tuple[tuple[str, str], Interval
 
 
 def difference_text(difference: Difference, interval: Interval) -> str:
-    """Return a difference and its interval as text; a missing end is infinite, two missing ends are unknown."""
+    """Return a difference and its interval as text: half the interval after the value, as the command
+    prints it, and the ends where the halves would say something else of 0. An end that is missing is
+    infinite, two missing ends are unknown."""
     value, low, high = interval
     if value is None:
         return ""
     least, middle, most = ("" if end is None else signed(end, difference.digits) or "0" for end in (low, value, high))
-    text = f"{middle} {difference.unit}"
-    return f"{text} " + together(f"[{least or '−∞'}, {most or '∞'}]") if least or most else text
+    text, ends = f"{middle} {difference.unit}", together(f"[{least or '−∞'}, {most or '∞'}]")
+    if low is None or high is None:
+        return f"{text} {ends}" if least or most else text
+    half = (high - low) / 2
+    text = together(f"{middle} ± {number(half, difference.digits)}") + f" {difference.unit}"
+    return text if (abs(value) > half) == (low > 0 or high < 0) else f"{text} {ends}"
 
 
 def verdict(match: Match, side: int | None) -> Verdict:
@@ -199,9 +207,41 @@ def side_of_network(run: NetworkRun, match: Match) -> int | None:
     return None
 
 
+def rounds_verdict(run: Run) -> Verdict | None:
+    """What the matches after the rounds of own games say; None for a run without any."""
+    result = run.findings.get("result") or {}
+    matches, kept = result.get("own_matches") or [], int(result.get("own_rounds") or 0)
+    if not isinstance(run, LearningRun) or not matches[:kept]:
+        return None
+    start = str(result.get("start") or run.settings.get("start") or "the start")
+    ends = [(match["elo"] - match["error"], match["elo"] + match["error"]) for match in matches[:kept]
+            if known(match.get("elo")) and known(match.get("error"))]
+    kind = OPEN
+    if len(ends) == kept:
+        kind = BETTER if min(ends)[0] > 0 else WORSE if kept == 1 and ends[0][1] < 0 else OPEN
+    elos = ", ".join(round_text(match) for match in matches[:kept])
+    sentence = f"A round of own games: {elos} against {start}" if kept == 1 else \
+        f"{kept} rounds of own games, each against the one before: {elos}"
+    detail = f"Matches of {whole(matches[0]['games'])} games at depth {DEFAULT_DEPTH}"
+    if len(matches) > kept:
+        detail += f"; round {kept + 1} was undone: {round_text(matches[kept])}"
+    return Verdict(kind, ("learned", start), sentence, detail,
+                   f"They do not add up to the result of a match against {start}." if kept > 1 else "")
+
+
+def round_text(match: dict) -> str:
+    """The result of the match of a round."""
+    if known(match.get("elo")) and known(match.get("error")):
+        return together(f"{signed(match['elo'], 0) or '0'} ± {whole(match['error'])} Elo")
+    return together(f"{number(100 * match['score'])} %")
+
+
 def match_to_play(run: Run) -> str | None:
-    """The command of a match of the learned weights against the start; None if one was played or the game has no search."""
+    """The command of a match of the learned weights against the start; None if one was played, the game
+    has no search, or the run measured its strength."""
     if not isinstance(run, LearningRun) or run.matches or not run.can_play:
+        return None
+    if measured_lines(run.history):
         return None
     given = run.findings.get("result", {}).get("match")
     if given:

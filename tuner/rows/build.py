@@ -13,7 +13,6 @@ import numpy as np
 
 from games.record import available
 from games.streams import InputError
-from tuner import __version__
 from tuner.datasets.dataset import Dataset
 from tuner.datasets.format import is_dataset
 from tuner.datasets.merge import merge
@@ -27,6 +26,7 @@ from tuner.rows.batch import RowBatch
 from tuner.rows.check import RowCheck, check_rows
 from tuner.rows.formats import read
 from tuner.rows.residuals import sample_of, tolerance
+from tuner.version import __version__
 
 TERMS = "rows"  # in place of the name of the terms, in a manifest
 Note = Callable[[str], None]

@@ -59,14 +59,18 @@ def diagnose(sample: Sample, weights: np.ndarray, phases: int, layout: Layout, s
 
 
 def _rounded(trial: Trial) -> tuple[Fault, ...]:
-    """Return the finding that the engine has the weights of the parameter file with fewer decimals; the rows are fine then."""
+    """Return the finding that the engine has the weights of the parameter file with fewer decimals, if
+    that mends the rows that differ."""
     for decimals in (0, 1, 2):
         predicted = trial.sample.predicted(np.round(trial.weights, decimals))
         agrees = np.abs(trial.sample.evaluation - predicted) <= trial.sample.tolerance
-        if agrees.mean() >= ENOUGH:
+        if agrees.mean() >= ENOUGH and (share := trial.explained(predicted)) is not None:
             what = "whole numbers" if decimals == 0 else f"{decimals} decimal{'s' * (decimals > 1)}"
+            rest = ": nothing is wrong." if agrees.all() else "." if share == 1 else (
+                f", except {100 * (1 - share):.2g} % of them, which are wrong in another way: see the "
+                "largest difference.")
             return (Fault("rounded", "", f"With the weights of the parameter file rounded to {what}, as `tuner export --into` "
-                                         "writes them, the rows agree: nothing is wrong.", float(agrees[trial.differs].mean())),)
+                          f"writes them, the rows that differ agree{rest}", share),)
     return ()
 
 

@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from tuner import __version__
 from tuner.io.files import ROWS_MARK, replaced
 from tuner.rows.arrow import require_arrow
 from tuner.rows.batch import RowBatch
 from tuner.rows.values import Expected
 from tuner.rows.write_text import columns_of
+from tuner.version import __version__
 
 PIECE = 1 << 20
 # arrays that are written only if some row differs from this value

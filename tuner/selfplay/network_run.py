@@ -14,7 +14,7 @@ from games.record import Game, find
 from games.streams import InputError
 from tuner.io.interrupt import interrupts
 from tuner.io.progress import Display
-from tuner.io.run_folder import HISTORY, begin_folder, read_config, require_fresh, write_config
+from tuner.io.run_folder import HISTORY, begin_folder, begin_numbered, read_config, require_fresh, write_config
 from tuner.networks.evaluation import NetworkEvaluation, network_evaluation
 from tuner.networks.files import NetworkFile, require_network_writable, weights_path, write_network
 from tuner.networks.model import random_network
@@ -109,16 +109,17 @@ def new_network(game: Game, encoding: str, hidden: tuple[int, ...], activation: 
                        game.scale)
 
 
-def new_run(settings: NetworkSettings, start: NetworkFile, folder: Path, output: Path | None, command: str,
+def new_run(settings: NetworkSettings, start: NetworkFile, folder: Path | None, output: Path | None, command: str,
             display: Display) -> Result:
-    """Start a run in a new folder from a network; the `command` is recorded there."""
-    require_fresh(folder, SELFPLAY)
+    """Start a run in a new folder (None: selfplay-1, or the next free number) from a network; the `command` is recorded there."""
+    if folder is not None:
+        require_fresh(folder, SELFPLAY)
     _require_output(output, folder, settings)
     display.begin("starting")
     game = find(start.game)
     require_learnable(game)
     measurement = _measurement(settings, game)
-    begin_folder(folder, SELFPLAY)
+    folder = begin_folder(folder, SELFPLAY) if folder else begin_numbered(SELFPLAY, SELFPLAY)
     write_network(folder / START, start)
     write_config(folder, SECTION, settings, command)
     return _run(settings, game, measurement, folder, output, display)
@@ -143,7 +144,7 @@ def _measurement(settings: NetworkSettings, game: Game) -> Measurement | None:
         if settings.measure else None
 
 
-def _require_output(output: Path | None, folder: Path, settings: NetworkSettings) -> None:
+def _require_output(output: Path | None, folder: Path | None, settings: NetworkSettings) -> None:
     if output is not None:
         require_network_writable(output, (settings.start, settings.measure), folder)
 

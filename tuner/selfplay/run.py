@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import shlex
 import time
 from collections.abc import Callable
@@ -19,7 +18,7 @@ from tuner.engine.loading import load_engine, parameter_path
 from tuner.io.files import BUNDLED, LEARNED, replace_file, require_writable
 from tuner.io.interrupt import interrupts
 from tuner.io.progress import Display
-from tuner.io.run_folder import begin_folder, read_config, require_fresh, write_config
+from tuner.io.run_folder import begin_folder, begin_numbered, read_config, require_fresh, write_config
 from tuner.match.defaults import usual_of as usual_match
 from tuner.match.openings import Opening
 from tuner.parallel import Executor, Running
@@ -46,9 +45,12 @@ class Result:
     interrupted: bool
 
 
-def new_run(settings: Settings, folder: Path, executor: Executor, output: Path | None, command: str, display: Display) -> Result:
-    """Start a run in a new folder, with games played by the executor; the `command` is recorded there."""
-    require_fresh(folder, SECTION)
+def new_run(settings: Settings, folder: Path | None, executor: Executor, output: Path | None, command: str,
+            display: Display) -> Result:
+    """Start a run in a new folder (None: selfplay-1, or the next free number), with games played by the executor; the `command`
+    is recorded there."""
+    if folder is not None:
+        require_fresh(folder, SECTION)
     _require_output(output, folder, settings)
     display.begin("starting")
     engine, parameters = load_engine(settings.start, settings.terms)
@@ -62,7 +64,7 @@ def new_run(settings: Settings, folder: Path, executor: Executor, output: Path |
     opening(0)
     measurement = _measurement(learner)
     with executor.start(selfplay_job(spec_of_games(learner))) as playing:
-        begin_folder(folder, SECTION)
+        folder = begin_folder(folder, SECTION) if folder else begin_numbered(SECTION, SECTION)
         start = parameter_path(settings.start)
         if start.is_relative_to(BUNDLED):  # without the comments, which are about the bundled numbers
             write_parameters(folder / START, parameters)
@@ -79,8 +81,6 @@ def resumed_run(folder: Path, executor: Executor, output: Path | None, games: in
     display.begin("starting")
     engine, parameters = load_engine(folder / START, settings.terms)
     if games is not None:
-        if games < settings.games and games % settings.batch:
-            games += settings.batch - games % settings.batch
         settings = replace(settings, games=games)
     if engine.composition.name != settings.evaluation:
         display.note("the program or the machine is not the one that the run began with: games may differ from here on")
@@ -98,17 +98,9 @@ def method_text(settings: Settings) -> str:
     return f"{settings.method}{decay}{gradient}"
 
 
-def _require_output(output: Path | None, folder: Path, settings: Settings) -> None:
+def _require_output(output: Path | None, folder: Path | None, settings: Settings) -> None:
     if output is not None:
         require_writable(output, LEARNED, (settings.start, settings.openings, *settings.opponents, *settings.terms), folder)
-
-
-def free_folder(base: str = "selfplay") -> Path:
-    """Return the default folder of a run: the first of selfplay-1, selfplay-2, ... that does not exist."""
-    number = 1
-    while os.path.lexists(f"{base}-{number}"):
-        number += 1
-    return Path(f"{base}-{number}")
 
 
 def _measurement(learner: Learner) -> Measurement | None:
@@ -145,7 +137,7 @@ def _run(learner: Learner, opening: Callable[[int], Opening], measurement: Measu
         date = time.strftime("%Y.%m.%d")
         interrupted = False
         with interrupts() as asked:
-            workers = Workers(learner, opening, playing)
+            workers = Workers(learner, opening, playing, games)
             for episodes in workers.batches(asked):
                 played = learner.kept[workers.version(learner.batches)]
                 new, keys = _without_duplicates(episodes, known)

@@ -128,8 +128,9 @@ class Workers:
     """Has games played, batch after batch. Batch b is played with the weights after b - lag batches, so that workers do not idle
     during the last games of a batch, and games are the same for any number of workers."""
 
-    def __init__(self, learner: Learner, opening: Callable[[int], Opening], running: Running) -> None:
-        self._learner, self._opening, self._running = learner, opening, running
+    def __init__(self, learner: Learner, opening: Callable[[int], Opening], running: Running, played: int) -> None:
+        """`played` games were learned from before: the next batch begins there, also after one that was cut short."""
+        self._learner, self._opening, self._running, self._played = learner, opening, running, played
         self._settings = learner.settings
         self._shared: dict[int, object] = {}  # weights by version
 
@@ -139,13 +140,13 @@ class Workers:
 
     def batches(self, interrupted: threading.Event) -> Iterator[list[Episode]]:
         """Yield the games of one batch after another, in order; the learner must learn from each before asking for the next."""
-        games = [range(first, min(self._settings.games, first + self._settings.batch))
-                 for first in range(0, self._settings.games, self._settings.batch)]
+        begun, total, size = self._learner.batches, self._settings.games, self._settings.batch
+        games = {begun + i: range(first, min(total, first + size)) for i, first in enumerate(range(self._played, total, size))}
         found: dict[int, Episode] = {}
         completed = self._running.completed(interrupted)
-        submitted = self._learner.batches
-        for batch in range(self._learner.batches, len(games)):
-            while submitted < len(games) and self.version(submitted) <= self._learner.batches:
+        submitted = begun
+        for batch in games:
+            while submitted in games and self.version(submitted) <= self._learner.batches:
                 for number in games[submitted]:
                     self._submit(number, self.version(submitted))
                 submitted += 1

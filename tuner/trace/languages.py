@@ -8,10 +8,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 from games.streams import InputError
-from tuner import __version__
 from tuner.export.names import c_names, rust_names
 from tuner.io.text import one_line
 from tuner.parameters.layout import Layout, Place
+from tuner.version import __version__
 
 TEMPLATES = Path(__file__).parent / "templates"
 

@@ -19,7 +19,7 @@ from games.record import Game, ReadOptions
 from games.streams import InputError
 from tuner.datagen.settings import holds_own_games
 from tuner.datasets.format import is_dataset
-from tuner.device.choose import device_named, why_no_gpu
+from tuner.device.choose import device_named, gpu_is_there, why_no_gpu
 from tuner.engine.coefficients import STEPS
 from tuner.engine.engine import Engine
 from tuner.fit.learners import LEARNERS
@@ -111,7 +111,7 @@ def resolved(options: TuneOptions, game: Game | None, parameters: Parameters, so
         quiescence=options.quiescence or QUIESCENCE,
         depth=(options.depth or SEARCH_DEPTH) if method.searches else None,
         lambda_=method.lambda_ if options.lambda_ is None else options.lambda_, rounds=options.rounds or method.rounds,
-        device=device, no_gpu=no_gpu, loss=options.loss or "cross-entropy",
+        device=device, no_gpu=no_gpu if no_gpu and gpu_is_there() else None, loss=options.loss or "cross-entropy",
         step=STEPS.get(options.gradient) if options.step is None else options.step,
         prior=options.prior if options.prior != "auto" or rows else
         OWN_TRUST if own_scores else PRIORS.get(name, options.prior), own_scores=own_scores,

@@ -24,18 +24,19 @@ from tuner.parallel import Executor
 from tuner.tuning.fitted import FAR, Fitted
 from tuner.tuning.methods import OWN_ROUNDS, resolved, value_change
 from tuner.tuning.options import TuneOptions
-from tuner.tuning.own_match import Verdict, played
+from tuner.tuning.own_match import played
 from tuner.tuning.start import Start
 
 
 class OwnRounds(NamedTuple):
-    """The result of the last round that is kept, the sources that it learned from, the number of rounds, and the matches of all
-    rounds, the last of which may have been undone."""
+    """The result of the last round that is kept, the sources that it learned from, the number of rounds
+    kept, and of all rounds, the last of which may have been undone, their match, how far values moved,
+    and the change of the loss of the results of held-out games (None without any)."""
 
     fitted: Fitted
     sources: list[str]
     rounds: int
-    matches: list[Verdict]
+    matches: list[dict]
 
 
 def learn_from_own_games(begun: Start, start: str, sources: Sequence[str], folder: Path, options: TuneOptions, command: str,
@@ -45,7 +46,7 @@ def learn_from_own_games(begun: Start, start: str, sources: Sequence[str], folde
     assert options.own_games is not None and begun.engine is not None, "required above"
     most = options.own_rounds or OWN_ROUNDS
     kept: OwnRounds | None = None
-    matches: list[Verdict] = []
+    matches: list[dict] = []
     for number in range(1, most + 1):
         games = folder / f"own-games-{number}"
         resign, draw = default_rules(begun.engine.game)
@@ -62,12 +63,14 @@ def learn_from_own_games(begun: Start, start: str, sources: Sequence[str], folde
         place.mkdir(exist_ok=True)
         fitted = learn(begun, read_from, place)
         moved = value_change(fitted.result, begun.parameters)
-        display.note(f"round {number}: values of positions moved by {moved:.3f} on average; {_change_text(_change(fitted))}")
-        matches.append(played(begun.parameters, fitted.result.parameters, options.own_games, options.seed + number, options.terms,
-                              executor, command, display))
+        change = _change(fitted)
+        display.note(f"round {number}: values of positions moved by {moved:.3f} on average; {_change_text(change)}")
+        match = played(begun.parameters, fitted.result.parameters, options.own_games, options.seed + number,
+                       options.terms, executor, command, display)
+        matches.append({**match._asdict(), "moved": round(moved, 4), "held_out": change})
         rival = start if number == 1 else f"the weights of round {number - 1}"
-        display.note(f"round {number}: the learned weights score {matches[-1]} against {rival}")
-        if kept is not None and not matches[-1].better:
+        display.note(f"round {number}: the learned weights score {match} against {rival}")
+        if kept is not None and not match.better:
             display.note(f"round {number} is undone: it does not win its match")
             shutil.rmtree(place)
             shutil.rmtree(games)
@@ -75,8 +78,8 @@ def learn_from_own_games(begun: Start, start: str, sources: Sequence[str], folde
         if kept is not None:
             _move_up(place, folder)
         kept = OwnRounds(fitted, read_from, number, matches)
-        if number < most and not (matches[-1].better and moved > FAR):
-            display.note("no further round: " + (f"values move by {FAR:g} or less" if matches[-1].better else
+        if number < most and not (match.better and moved > FAR):
+            display.note("no further round: " + (f"values move by {FAR:g} or less" if match.better else
                                                  f"round {number} does not win its match"))
             break
         begun = begun._replace(parameters=fitted.result.parameters)

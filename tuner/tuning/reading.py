@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from games.record import ReadReport
+from games.record import USUAL_SCALE, ReadReport, scale_of
 from games.streams import InputError
 from tuner.datasets.dataset import Dataset
 from tuner.datasets.format import is_dataset
@@ -20,29 +20,46 @@ from tuner.device.choose import device_named
 from tuner.device.cpu.ranged import RangedCpu
 from tuner.device.differences.device import by_differences
 from tuner.engine.engine import Engine
-from tuner.engine.loading import quiescence_of
+from tuner.engine.loading import load_engine, quiescence_of
 from tuner.ingest.kept import Kept
 from tuner.ingest.search_targets import Retarget, Searched
 from tuner.ingest.sources import dataset_of, require_learnable
 from tuner.io.progress import Display
 from tuner.parallel import Executor, OnThreads
-from tuner.parameters.parameters import Parameters
+from tuner.parameters.parameters import DEFAULT_GAME, Parameters
 from tuner.rows.build import default_phases, rows_of_sources
 from tuner.statistics.intervals import FEW_GAMES
 from tuner.tuning.options import TuneOptions
-from tuner.tuning.result import report_line
 from tuner.tuning.score_targets import ScoreTargets, source_of, with_score_targets
+
+SEED = 1
+COMPARED, FEWEST_COMPARED = 4096, 100  # positions, of evaluations beside those of `classic`
 
 
 class Read(NamedTuple):
     """A dataset, a line about the games read, and what was kept with it (see `tuner.ingest.kept`). If `results` is None, the
-    outcomes of the dataset are the results."""
+    outcomes of the dataset are the results. `centipawn`: how many centipawns of `classic` one of the
+    evaluation is worth; None if that is not known."""
 
     data: Dataset
     line: str
     results: np.ndarray | None
     positions: np.ndarray | None
     scored: ScoreTargets | None = None  # for targets from scores
+    centipawn: float | None = None
+
+
+def report_line(report: ReadReport) -> str:
+    """Return how many games were read, used and skipped, in one line."""
+    parts = [f"read {report.games:,} games, used {report.used:,}"]
+    for number, what in ((report.bad, "bad and skipped"), (report.undecided, "without a result"),
+                         (report.below_elo, "below the Elo wanted"), (report.duplicate_games, "duplicates"),
+                         (report.duplicate_positions, "duplicate positions left out")):
+        if number:
+            parts.append(f"{number:,} {what}")
+    text = "; ".join([", ".join(parts), *(f"{count:,} x {kind}" for kind, count in sorted(
+        report.faults.items(), key=lambda item: -item[1]))])
+    return text
 
 
 def device_of(engine: Engine | None, read: Read, options: TuneOptions, sources: Sequence[str],
@@ -81,17 +98,21 @@ def read_games(engine: Engine, sources: Sequence[str], folder: Path, options: Tu
     again = positions or options.gradient != "analytic"
     if options.method == "scores" and all(source != "-" and is_dataset(source) for source in sources):
         data, _ = dataset_of(engine, sources, folder, options.reading, None, note, progress)
-        return _with_scores(data, sources, folder, options, start, engine.cpu(options.workers))
-    with source_of(engine.game, options, searched, executor or OnThreads(options.workers)) as scores:
+        read = _with_scores(data, sources, folder, options, start, engine.cpu(options.workers))
+        return read._replace(centipawn=scale_of(engine.game.name) / USUAL_SCALE)
+    lines: list[str] = []
+    with source_of(engine.game, options, searched, executor or OnThreads(options.workers), lines) as scores:
         kept = Kept(folder, engine.game, retarget, again, scores,
                     options.lambda_ == 1) if retarget or again or scores else None
         with kept or contextlib.nullcontext():
             data, report = dataset_of(engine, sources, folder, options.reading, quiescence_of(engine, options.quiescence), note,
                                       progress, kept)
     other_targets = options.method in ("rootstrap", "scores")  # otherwise the outcomes are the results
-    read = Read(data, report_line(report) if report else "", kept.results if other_targets else None, kept and kept.positions)
+    read = Read(data, report_line(report) if report else "", kept.results if other_targets else None,
+                kept and kept.positions, centipawn=scale_of(engine.game.name) / USUAL_SCALE)
     if scores and kept:
         read = _scored(read, kept, start, options, folder, engine.cpu(options.workers))
+        read.scored.lines[:0] = lines
     first = read.data.first[:-1][np.diff(read.data.first) > 0]
     require_learnable(data, read.line, set(np.unique(read.results[first]).tolist()) if other_targets else None)
     return read
@@ -101,16 +122,39 @@ def _scored(read: Read, kept: Kept, start: Parameters, options: TuneOptions, fol
     """Return what was read with targets from scores; `start` are the parameters for --max-difference."""
     scored = with_score_targets(read.data, kept.scores, kept.results, kept.unknown, start, options, folder, device)
     positions = read.positions if scored.keep is None or read.positions is None else read.positions[scored.keep]
-    return Read(scored.data, read.line, scored.results, positions, scored)
+    return read._replace(data=scored.data, results=scored.results, positions=positions,
+                         scored=scored)
 
 
 def read_rows(sources: Sequence[str], folder: Path, options: TuneOptions, note: Callable[[str], None], start: Parameters) -> Read:
     """Return the dataset of rows that another program counted. InputError if they do not agree with its evaluation."""
     data = rows_of_sources(sources, folder, start, start.phases or default_phases(start.game), options.not_linear, note)
+    centipawn = centipawns_of_classic(data)
     if options.method == "scores":
-        return _with_scores(data, sources, folder, options, start)
+        return _with_scores(data, sources, folder, options, start)._replace(centipawn=centipawn)
     require_learnable(data)
-    return Read(data, "", None, None)
+    return Read(data, "", None, None, centipawn=centipawn)
+
+
+def centipawns_of_classic(data: Dataset) -> float | None:
+    """Return how many centipawns of `classic` one of the evaluation of rows is worth: the ratio of the
+    medians of both, over sampled positions. None if the rows are of another game, or hardly any say
+    what their position and evaluation is."""
+    if data.manifest["game"] != DEFAULT_GAME or not len(data.text) or not len(data.evaluation):
+        return None
+    random, n = np.random.default_rng(SEED), min(COMPARED, data.positions)
+    places = np.sort(random.choice(data.positions, n, replace=False))
+    engine, classic = load_engine("classic")
+    theirs, positions = [], []
+    sizes = np.abs(data.evaluation[places]).tolist()
+    for evaluation, text in zip(sizes, data.texts(places), strict=True):
+        with contextlib.suppress(ValueError):
+            if not np.isnan(evaluation):
+                positions.append(engine.game.position(text))
+                theirs.append(evaluation)
+    if len(theirs) < FEWEST_COMPARED or not (median := float(np.median(theirs))):
+        return None
+    return float(np.median(np.abs(engine.evaluate(np.array(positions), classic)))) / median
 
 
 def _with_scores(data: Dataset, sources: Sequence[str], folder: Path, options: TuneOptions, start: Parameters,

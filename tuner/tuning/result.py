@@ -6,37 +6,34 @@ import math
 import shlex
 from pathlib import Path
 
-from games.record import Game, ReadReport, Wording
-from tuner import __version__
-from tuner.datasets.dataset import Dataset
+from games.record import Game, Wording, available, find
 from tuner.datasets.summary import is_labelled
 from tuner.diagnostics.expected_points import error_in_points
-from tuner.diagnostics.findings import advice, draws_of, held_out_change, held_out_results, noise_found, noise_line, ratios_of
+from tuner.diagnostics.findings import (
+    advice,
+    draws_of,
+    held_out_change,
+    held_out_results,
+    loss_as_given,
+    noise_found,
+    noise_line,
+    ratios_of,
+)
 from tuner.fit.phase_slopes import SlopedDataset
 from tuner.fit.problem import Problem
 from tuner.fit.result import FitResult
-from tuner.ingest.recorded import ScoreScale, better_targets
+from tuner.ingest.recorded import better_targets
 from tuner.parameters.parameters import DEFAULT_GAME
 from tuner.rows.build import TERMS
 from tuner.tuning.options import TuneOptions
+from tuner.tuning.reading import Read
+from tuner.tuning.start import Start
+from tuner.version import __version__
 
 # methods whose targets are not the results: a name of the targets, and where they come from
 OTHER_TARGETS = {"rootstrap": ("search", "by the values that searches found"), "scores": ("scores", "by the targets from scores")}
 # of the match that is suggested; in games with dice at the usual depth
-MATCH_DEPTH, MATCH_GAMES, DICE_GAMES = 4, 400, 2000
-
-
-def report_line(report: ReadReport) -> str:
-    """Return how many games were read, used and skipped, in one line."""
-    parts = [f"read {report.games:,} games, used {report.used:,}"]
-    for number, what in ((report.bad, "bad and skipped"), (report.undecided, "without a result"),
-                         (report.below_elo, "below the Elo wanted"), (report.duplicate_games, "duplicates"),
-                         (report.duplicate_positions, "duplicate positions left out")):
-        if number:
-            parts.append(f"{number:,} {what}")
-    text = "; ".join([", ".join(parts), *(f"{count:,} x {kind}" for kind, count in sorted(
-        report.faults.items(), key=lambda item: -item[1]))])
-    return text
+MATCH_DEPTH, ENGINE_NODES, MATCH_GAMES, DICE_GAMES = 4, 5000, 400, 2000
 
 
 def method_line(options: TuneOptions, rows: bool, scores: bool, labelled: bool) -> str:
@@ -57,10 +54,10 @@ def method_line(options: TuneOptions, rows: bool, scores: bool, labelled: bool) 
     return f"{options.method}, lambda {options.lambda_:g}: learns from temporal differences{searched}"
 
 
-def describe(start: str, output: Path, data: Dataset, options: TuneOptions, result: FitResult, game: Game | None,
-             on_results: tuple[Problem, Problem | None] | None, command: str, score_scale: ScoreScale | None = None) -> dict:
-    """Return a fit as plain data, for the parameter file and for --json; options are resolved, `score_scale` is that of the
-    scores learned from."""
+def describe(start: str, output: Path, read: Read, options: TuneOptions, result: FitResult,
+             begun: Start, on_results: tuple[Problem, Problem | None] | None, command: str) -> dict:
+    """Return a fit as plain data, for the parameter file and for --json; options are resolved."""
+    data, game, score_scale = read.data, begun.game, read.scored and read.scored.scale
 
     def known(value: float) -> float | None:
         return None if math.isnan(value) else round(value, 7)
@@ -70,11 +67,21 @@ def describe(start: str, output: Path, data: Dataset, options: TuneOptions, resu
     rows = data.manifest["terms"] == TERMS
     words = game.wording if game else Wording()
     labelled = not rows and data.games == data.positions and is_labelled(data)
-    priced = game is not None and game.name == DEFAULT_GAME and not rows
-    noise = noise_found(result, priced) if options.gradient == "analytic" else None
+    centipawn = read.centipawn if result.parameters.game == DEFAULT_GAME else None
+    noise = noise_found(result, centipawn) if options.gradient == "analytic" else None
+    loss = loss_as_given(result, on_results, begun.parameters.scale)
+    beside = [name for name, there in (
+        ("scale", result.problem.scale != begun.parameters.scale),
+        ("slopes by phase", result.step is not None), ("intercept", result.intercept.any())) if there]
+    as_given = {"held_out_as_given": {"loss": loss, "by": beside}} if loss is not None and beside else {}
     used = {"targets": options.targets, "teacher": options.teacher, "nodes": options.nodes, "depth": options.depth,
             "lambda": options.lambda_, "max_difference": options.max_difference,
             "score_scale": score_scale and round(score_scale.value, 8), "gradient": options.gradient, "step": options.step}
+    moved = result.step is None or result.share > 0
+    match = _match_command(start, output, options, result.parameters.game, game) if moved else None
+    if match and options.run:
+        match += f" --run {shlex.quote(f'{options.run}-match')}"
+    into = f"tuner export {shlex.quote(str(output))} --into SOURCE" if moved and game is None else None
     return {
         "command": command, "version": __version__, "seed": options.seed, "start": str(start),
         "output": str(output), **({"run": str(options.run)} if options.run else {}),
@@ -87,10 +94,12 @@ def describe(start: str, output: Path, data: Dataset, options: TuneOptions, resu
         "held_out_games": result.held_out_games, "held_out_positions": result.held_out_positions,
         "held_out_before": known(result.held_out_before), "held_out_after": known(result.held_out_after),
         "held_out_results": change and dict(change),
+        **as_given,
         "scale": round(result.parameters.scale, 8), "intercept": [round(float(v), 2) for v in result.intercept],
         "prior": options.prior or "none", "design_effect": round(result.design_effect, 3),
         "null_directions": result.null_directions, "never_applied": result.never_applied,
-        "held_out_change": on_own, **({"noise": noise} if noise else {}), **step_found(result),
+        "held_out_change": on_own, **({"noise": noise} if noise else {}),
+        **step_found(result, centipawn),
         **({"draws": draws_of(result, result.parameters.stages)} if result.problem.objective.widths else {}),
         "ratios": ratios_of(result.uncertainty, result.weights, result.parameters.layout) if words.ratios else [],
         **({"labelled": True} if labelled else {}), **({"unit": words.unit} if words.unit != Wording().unit else {}),
@@ -99,8 +108,7 @@ def describe(start: str, output: Path, data: Dataset, options: TuneOptions, resu
         "advice": advice(result, change, noise, options.method, better_targets(
             rows, rows and len(data.score) > 0, game is None or game.roll is None), words, labelled),
         "compare": _command("diff", start, output, options), **(
-            {"match": _command("match", output, start, options) + _match_options(game) + (
-                f" --run {shlex.quote(f'{options.run}-match')}" if options.run else "")} if game and game.searcher else {})}
+            {"match": match} if match else {}), **({"into": into} if into else {})}
 
 
 def _match_options(game: Game) -> str:
@@ -108,13 +116,26 @@ def _match_options(game: Game) -> str:
     return f" --depth {MATCH_DEPTH} --games {MATCH_GAMES}" if game.roll is None else f" --games {DICE_GAMES}"
 
 
-def step_found(result: FitResult) -> dict:
+def _match_command(start: str, output: Path, options: TuneOptions, name: str,
+                   game: Game | None) -> str | None:
+    """Return the match that is suggested; None where no program here can play it. Without a `game` that
+    is evaluated here, the engine of the rows plays, if engines of the game of that `name` can."""
+    if game is not None and game.searcher:
+        return _command("match", output, start, options) + _match_options(game)
+    contest = find(name).contest if game is None and name in available() else None
+    if contest is None or not contest.protocols:
+        return None
+    how = contest.protocols[0]
+    return f"tuner match {how}:NEW {how}:OLD --nodes {ENGINE_NODES} --games {MATCH_GAMES}"
+
+
+def step_found(result: FitResult, centipawn: float | None) -> dict:
     """Return the step of --prior play and its slopes by phase as plain data, {} with another prior; gain and cost in Elo are
-    known for chess alone."""
+    known only with the worth of a `centipawn`."""
     if result.step is None:
         return {}
     step, data = result.step, result.problem.data
-    elo = {"gain": round(step.gain, 1), "cost": round(step.cost, 1)} if result.parameters.game == DEFAULT_GAME else {}
+    elo = {} if centipawn is None else {"gain": round(step.gain, 1), "cost": round(step.cost, 1)}
     return {"play": {"share": round(step.share, 3), **elo},
             **({"slopes": [round(slope, 6) for slope in data.slopes]} if isinstance(data, SlopedDataset) else {})}
 
@@ -132,14 +153,18 @@ def result_lines(result: dict) -> list[str]:
     if result.get("run"):
         lines.append(f"see the report: tuner report {shlex.quote(result['run'])}")
     lines.append(f"see what changed: {result['compare']}")
+    if result.get("into"):
+        lines.append("write it into your source, and compile that beside the program of before: "
+                     + result["into"])
     if result.get("match"):
-        lines.append(f"see whether it is better: {result['match']}")
+        what = "how far it is from the start" if result.get("own_matches") else "whether it is better"
+        lines.append(f"see {what}: {result['match']}")
     return lines
 
 
 def found_lines(result: dict) -> list[str]:
-    """Return losses, values and advice as lines of text."""
-    lines = []
+    """Return the rounds of own games, losses, values and advice as lines of text."""
+    lines = rounds_lines(result)
     own, results = result["held_out_change"], result["held_out_results"]
     other, how = OTHER_TARGETS.get(result["method"], ("", ""))
     loss = result["loss"] + (" with slopes by phase" if "slopes" in result else "")
@@ -148,6 +173,11 @@ def found_lines(result: dict) -> list[str]:
         of = "positions" if result.get("labelled") else "games of other openings"
         lines.append(f"{'labels ' if result.get('labelled') else 'results'}   {_changed(results)}  "
                      f"({results['games']:,} held-out {of}, {loss})")
+    if results and (given := result.get("held_out_as_given")):
+        *most, last = given["by"]
+        parts = f"{', '.join(most)} and {last}" if most else last
+        lines.append(f"beside    {given['loss']:.5f} -> {results['before']:.5f}  (by the fit's {parts}, not "
+                     "by weights of the evaluation)")
     if own and other:
         lines.append(f"{other:<9} {_changed(own)}  (the same positions, {how})")
     if points := result.get("points"):
@@ -169,6 +199,21 @@ def found_lines(result: dict) -> list[str]:
         lines.append(f"bootstrap of {check['replicates']} fits: its errors are {check['median']:.2f} times those reported "
                      f"(middle half {check['low']:.2f} to {check['high']:.2f})")
     return lines + result["advice"]
+
+
+def rounds_lines(result: dict) -> list[str]:
+    """Return a line for each round of own games: its match, and whether it was undone."""
+    lines = []
+    for number, match in enumerate(result.get("own_matches") or [], 1):
+        rival = result["start"] if number == 1 else f"round {number - 1}"
+        elo = "" if match["elo"] is None or match["error"] is None else (
+            f", {match['elo']:+.0f} +/- {match['error']:.0f} Elo")
+        undone = "; undone" if number > result["own_rounds"] else ""
+        lines.append(f"round {number}   {100 * match['score']:.1f} % of {match['games']:,} games against "
+                     f"{rival}{elo}{undone}")
+    if len(lines) > 1:
+        lines.append(f"losses and values are those of round {result['own_rounds']}, which is written")
+    return lines
 
 
 def _changed(change: dict) -> str:

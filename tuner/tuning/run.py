@@ -9,11 +9,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 
+import numpy as np
+
 from games.record import ReadReport, points_of
 from games.streams import InputError
-from tuner import __version__
 from tuner.datasets.dataset import Dataset
 from tuner.datasets.format import is_dataset
+from tuner.datasets.split import split_games
 from tuner.datasets.summary import is_labelled
 from tuner.diagnostics.bootstrap import checked_errors
 from tuner.diagnostics.dry_run import dry_run_findings
@@ -22,6 +24,7 @@ from tuner.diagnostics.misjudged import misjudged
 from tuner.diagnostics.misjudged_rows import misjudged_rows
 from tuner.engine.loading import quiescence_of
 from tuner.fit.cross_validation import choose_prior
+from tuner.fit.noise import FEWEST
 from tuner.fit.options import DRAWS, FitOptions
 from tuner.fit.play_prior import PLAY
 from tuner.fit.regression import best_fit
@@ -42,6 +45,7 @@ from tuner.tuning.own_games import learn_from_own_games
 from tuner.tuning.reading import Read, device_of, read_games, read_rows, report_reading, why_here
 from tuner.tuning.result import describe, method_line
 from tuner.tuning.start import Start, started
+from tuner.version import __version__
 
 NEXT = ("advice", "compare", "match")  # what a result says of what to do next: nothing about the learned file
 
@@ -68,11 +72,10 @@ def tune(start: str, sources: Sequence[str], output: Path, options: TuneOptions,
         parameters = begun.parameters
         display.begin("computing losses and errors")
         on_results = results_problems(result, read.results)
-        plain = describe(start, output, read.data, options, result, begun.game, on_results, command,
-                         read.scored and read.scored.scale)
+        plain = describe(start, output, read, options, result, begun, on_results, command)
         if rounds:
             plain["own_games"], plain["own_rounds"] = options.own_games, rounds.rounds
-            plain["own_matches"] = [match._asdict() for match in rounds.matches]
+            plain["own_matches"] = rounds.matches
         if options.bootstrap:
             display.begin("bootstrapping", options.bootstrap)
             plain["bootstrap"] = checked_errors(result, options.bootstrap, options.seed, display.counting)
@@ -156,9 +159,10 @@ def _rounds(begun: Start, sources: Sequence[str], folder: Path, given: TuneOptio
             summary = report_reading(read, device, options, display, how)
             if executor.remote and (why := why_here(engine, read, options, sources)):
                 display.note(f"passes over the positions run on this machine: {why}")
-        fitting = replace(options.fitting(device), progress=display.passing)
+        fitting = replace(options.fitting(device), progress=display.passing,
+                          centipawn=read.centipawn)
         if first:
-            options = _with_prior(read.data, parameters, options, engine is None, fitting, display)
+            options = _with_prior(read.data, parameters, options, fitting, display)
             fitting = replace(fitting, prior=options.prior)
         display.begin("learning", options.iterations)
         if isinstance(retarget, Leaves):
@@ -188,12 +192,15 @@ def _without_gpu(options: TuneOptions, read: Read) -> TuneOptions:
     return replace(options, device="cpu", no_gpu=why)
 
 
-def _with_prior(data: Dataset, start: Parameters, options: TuneOptions, rows: bool, fitting: FitOptions,
+def _with_prior(data: Dataset, start: Parameters, options: TuneOptions, fitting: FitOptions,
                 display: Display) -> TuneOptions:
     """Return the options; the width that cross-validation chooses replaces --prior cv, and play replaces auto where it can be
     used: for results of games with several positions that are won or drawn, and an evaluation to start from."""
-    if options.prior == "auto" and options.method == "logistic" and options.gradient == "analytic" and not rows:
-        usable = start.weights.any() and data.positions > 2 * data.games and points_of(start.game) == 1
+    if options.prior == "auto" and options.method == "logistic" and options.gradient == "analytic":
+        lengths = np.diff(data.first)[split_games(data, options.held_out, options.seed)[0]]
+        pairs = (lengths - 1).clip(0).sum()  # of neighbouring positions
+        usable = start.weights.any() and data.positions > 2 * data.games and (
+            points_of(start.game) == 1 and pairs >= FEWEST)
         return replace(options, prior=PLAY) if usable else options
     if options.prior != "cv":
         return options

@@ -44,9 +44,11 @@ class ScoreTargets(NamedTuple):
 
 
 @contextlib.contextmanager
-def source_of(game: Game, options: TuneOptions, searched: Searched, executor: Executor) -> Iterator[Scores | None]:
+def source_of(game: Game, options: TuneOptions, searched: Searched, executor: Executor,
+              lines: list[str]) -> Iterator[Scores | None]:
     """Yield where the scores of positions come from, for resolved options; None if the method uses none. A teacher ends after the
-    block; it runs on the executor, and `searched` is called for each of its positions."""
+    block, and a line about its scores is added to `lines`; it runs on the executor, and `searched` is called for each of its
+    positions."""
     if options.targets != "scores":
         yield None
     elif options.teacher is None:
@@ -55,6 +57,7 @@ def source_of(game: Game, options: TuneOptions, searched: Searched, executor: Ex
         limits = SearchLimits(nodes=options.nodes)
         with Teacher(game, options.teacher, limits, executor, searched=searched) as teacher:
             yield teacher.scores
+            lines.append(teacher.text)
 
 
 def with_score_targets(data: Dataset, scores: np.ndarray, results: np.ndarray, unknown: int, parameters: Parameters,

@@ -11,6 +11,7 @@ import atexit
 import contextlib
 import os
 import signal
+from typing import Any
 
 import chess.engine
 
@@ -89,8 +90,48 @@ class GuardedUci(Guarded, chess.engine.UciProtocol):
     """A guarded UCI engine."""
 
 
+class _Features(dict[str, "int | str"]):
+    """The features of an xboard engine, with `setboard`, which python-chess demands: where an engine
+    lacks it, `edit` does the same."""
+
+    def get(self, name: str, otherwise: Any = None) -> Any:
+        return 1 if name == "setboard" else super().get(name, otherwise)
+
+
 class GuardedXBoard(Guarded, chess.engine.XBoardProtocol):
     """A guarded xboard engine."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.features = _Features()
+
+    def can_set(self, board: chess.Board) -> bool:
+        """Return whether the engine can be given a position: `edit` says nothing of the right to castle,
+        which then goes with king and rook at home, nor of captures en passant."""
+        return self._sets_up() or edited(board) is not None
+
+    def _sets_up(self) -> bool:
+        return "setboard" in self.features and bool(self.features["setboard"])
+
+    def send_line(self, line: str) -> None:
+        if line.startswith("setboard ") and not self._sets_up():
+            for each in edited(chess.Board(line.removeprefix("setboard "))) or ():
+                super().send_line(each)
+        else:
+            super().send_line(line)
+
+
+def edited(board: chess.Board) -> list[str] | None:
+    """Return the lines of xboard's edit mode that set a position up after `new`; None if there are none."""
+    plain = chess.Board(None)
+    plain.set_piece_map(board.piece_map())
+    plain.castling_rights = chess.BB_CORNERS
+    if board.clean_castling_rights() != plain.clean_castling_rights() or board.has_legal_en_passant():
+        return None
+    men = [[f"{piece.symbol().upper()}{chess.square_name(square)}" for square, piece in board.piece_map().items()
+            if piece.color == colour] for colour in chess.COLORS]
+    # the side to move is that of before: after a move of White it is Black
+    return [*([] if board.turn else ["a2a3"]), "edit", "#", *men[0], "c", *men[1], "."]
 
 
 PROTOCOLS = {"uci": GuardedUci, "xboard": GuardedXBoard}

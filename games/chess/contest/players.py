@@ -114,6 +114,9 @@ class External(RestartedPlayer):
         board, words = self._board, line[-1]
         if board is None:
             board = self._board = chess.Board(fen(line[0]), chess960=is_chess960(line[0]))
+            if self._protocol == "xboard" and not self._engine.can_set(board):
+                raise InputError(f"{self._command}: has no `setboard`, and cannot be given {board.fen()}; choose openings that "
+                                 "are games, or --random-plies")
         for i in range(len(board.move_stack), len(moves)):
             board.push(chess.Move.from_uci(move_name(line[i], moves[i], board.chess960)))
         control = self._control

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -12,10 +12,10 @@ from games.chess.fen import START
 from games.chess.game import after, in_check, moves_of, result
 from games.chess.uci.go import Go
 from games.protocol.line import Line
-from games.protocol.thinking import Report, Task, legal_names, search_all
+from games.protocol.lines import legal_names_in
+from games.protocol.thinking import Task, legal_names, search_among
 from games.search.clock import Clock, limits_of, limits_of_move
-from games.search.root_moves import search_root_moves
-from games.search.searcher import Found, Limits, Searcher
+from games.search.searcher import Found, Limits
 
 ONLY_MOVE_DEPTH = 6  # on the clock, with a single legal move: enough for a ponder move
 MATE_MARGIN = 4  # extra plies for a pruning search to find a mate
@@ -40,21 +40,15 @@ def limits_of_go(go: Go, white: bool, overhead: float) -> Limits:
 def sensible(go: Go, faults: list[str], root: np.ndarray) -> tuple[Go, list[str]]:
     """Return the `go` to search, and its faults with those found in the position. A faulty `go` is still answered: its valid
     arguments apply, and without any limit left the search is one ply deep."""
-    legal, faults = [], list(faults)
-    for name in go.searchmoves:
-        try:
-            move_named(root, name)
-        except ValueError:
-            faults.append(f"searchmoves: illegal move {name[:40]!a}; ignored")
-        else:
-            legal.append(name)
+    legal, illegal = legal_names_in(go.searchmoves, lambda name: move_named(root, name))
+    faults = [*faults, *illegal]
     white = not int(root[8]) & 1
     clocks = go.clock(white)[0], go.clock(not white)[0]
     if clocks[0] is None and clocks[1] is not None and not go.ends(white):
         faults.append(f"{'wtime' if white else 'btime'} is missing, the clock of the side to move")
     if faults and not (go.infinite or go.ends(white)):
         go = replace(go, depth=1)
-    return replace(go, searchmoves=tuple(legal)), faults
+    return replace(go, searchmoves=legal), faults
 
 
 def score_text(found: Found) -> str:
@@ -86,13 +80,9 @@ def task_of(line: Sequence[np.ndarray], go: Go, chess960: bool, overhead: float)
     def enough(found: Found) -> bool:
         return go.mate is not None and found.win_in is not None and 0 < found.win_in < 2 * go.mate
 
-    def search_chosen(searcher: Searcher, line: Sequence[np.ndarray], limits: Limits, report: Report,
-                      halted: Callable[[], bool]) -> Found:
-        return search_root_moves(searcher, line, chosen, after, lambda line: result(line) == 0, limits, report, halted)
-
     return Task(line=line, limits=limits, ponder=go.ponder, infinite=go.infinite, score=score_text,
                 names=lambda pv: legal_names(root, pv, moves_of, name, after),
                 first=name(root, (chosen or moves)[0]) if moves else "",
                 answer=None if moves else "bestmove (none)",
                 info=f"info depth 0 score {'mate' if in_check(root) else 'cp'} 0", enough=enough,
-                search=search_chosen if chosen else search_all)
+                search=search_among(chosen, after, lambda line: result(line) == 0))

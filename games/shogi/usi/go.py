@@ -14,7 +14,7 @@ if TYPE_CHECKING:  # it takes part of a second, in which a program waits for the
 # with the smallest valid value; a clock that has run out is negative
 NUMBERS = {"depth": 1, "nodes": 1, "movetime": 0, "btime": None, "wtime": None, "byoyomi": 0, "binc": 0, "winc": 0}
 FLAGS = ("infinite", "ponder")
-MATE = "mate"
+MATE, MOVES = "mate", "searchmoves"
 
 
 @dataclass(frozen=True)
@@ -32,6 +32,7 @@ class Go:
     infinite: bool = False
     ponder: bool = False
     mate: bool = False
+    searchmoves: tuple[str, ...] = ()
 
     def ends(self, white: bool) -> bool:
         """Whether any limit ends the search of this side without `stop`."""
@@ -68,5 +69,5 @@ def parse_go(words: Sequence[str]) -> tuple[Go, list[str]]:
     """Parse the words after `go`; returns the valid arguments and a message for each invalid one."""
     if MATE in words:
         return Go(mate=True), []
-    found, faults = arguments_of_go(words, NUMBERS, FLAGS, MATE)
+    found, faults = arguments_of_go(words, NUMBERS, FLAGS, MOVES)
     return Go(**found), faults

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 COMMANDS = {"usi": server.INTRODUCE, "isready": server.READY, "setoption": server.SET_OPTION, "usinewgame": server.NEW_GAME,
             "position": server.POSITION, "go": server.GO, "eval": server.EVALUATE, "stop": server.STOP,
             "ponderhit": server.PONDERHIT, "gameover": Command(server.STOP.run), "quit": server.QUIT}
-OPTIONS = {"USI_Hash": server.HASH, "USI_Ponder": server.PONDER, "Move_Overhead": server.OVERHEAD}
+NETWORK_DELAY = 120  # milliseconds, as in YaneuraOu; shogi clocks forfeit late moves
+OPTIONS = {"USI_Hash": server.HASH, "USI_Ponder": server.PONDER,
+           "NetworkDelay": server.overhead(NETWORK_DELAY)}
 
 
 def serve(evaluation: Evaluation, lines: Iterable[str], write: Callable[[str], None], name: str, default: str) -> int:
@@ -49,7 +51,8 @@ def _task(words: Sequence[str] | None, line: Line, options: Options) -> tuple[Ta
     from games.shogi.usi.thinking import sensible, task_of
 
     go, faults = (Go(), [server.TOO_LONG]) if words is None else parse_go(words)
-    return task_of(line.positions, sensible(go, faults, line.positions[-1]), options.overhead / 1000), faults
+    go, faults = sensible(go, faults, line.positions[-1])
+    return task_of(line.positions, go, options.overhead / 1000), faults
 
 
-USI = Dialect("usi", COMMANDS, OPTIONS, "black", _new_line, _place, _warm_up, _task)
+USI = Dialect("usi", COMMANDS, OPTIONS, "black", _new_line, _place, _warm_up, _task, NETWORK_DELAY)

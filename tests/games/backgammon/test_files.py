@@ -80,7 +80,7 @@ def test_positions_are_those_that_gnubg_names():
         assert at == len(game.rolled)
 
 
-def random_games(seed: int, number: int) -> list[GameRecord]:
+def random_games(seed: int, number: int, cubes: float = 0.02) -> list[GameRecord]:
     """Games of random players, with cubes."""
     random_generator, found = random.Random(seed), []
     score = (0, 0)
@@ -90,7 +90,7 @@ def random_games(seed: int, number: int) -> list[GameRecord]:
         while not points(game.now):
             if game.rolled:
                 side, dice = turn_of(game.now), (random_generator.randint(1, 6), random_generator.randint(1, 6))
-                if random_generator.random() < 0.02:
+                if random_generator.random() < cubes:
                     game.double(side)
                     if random_generator.random() < 0.3:
                         game.drop(1 - side)

@@ -1,24 +1,41 @@
-"""gnubg as a player: boards as gnubg reads them, and games without a fault."""
+"""gnubg as a player, and as a judge of the games that we write by its import and its analysis."""
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import shutil
+import subprocess
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from games.backgammon import mat, sgf
 from games.backgammon.board import packed, with_dice
 from games.backgammon.fibs import fibs_board
 from games.backgammon.gnubg import PLACES, gnubg_plies
 from games.record import find
-from games.streams import InputError
+from games.streams import InputError, lines, pieces
 from tests.commands.match_support import play
-from tests.commands.support import tuner
+from tests.commands.support import done, tuner
+from tests.games.backgammon.test_files import random_games
+from tests.games.support import REPOSITORY
 
 GAME = find("backgammon")
-INSTALLED = shutil.which("gnubg", path=os.pathsep.join((os.environ.get("PATH", ""), PLACES))) is not None
-needs_gnubg = pytest.mark.skipif(not INSTALLED, reason="no gnubg")
+PATH = shutil.which("gnubg", path=os.pathsep.join((os.environ.get("PATH", ""), PLACES)))
+needs_gnubg = pytest.mark.skipif(PATH is None, reason="no gnubg")
+
+
+def gnubg(*commands: str) -> str:
+    """What gnubg prints when it is told this; it may not complain."""
+    ran = subprocess.run([str(PATH), "-t", "-q", "-r"], input="\n".join([*commands, ""]), text=True,
+                         capture_output=True, timeout=300)
+    said = ran.stdout + ran.stderr
+    assert ran.returncode == 0, said
+    assert not re.search("warning|unrecogni[sz]ed|garbage", said, re.IGNORECASE), said[-2000:]
+    return said
 
 
 def test_a_board_is_seen_by_the_side_to_move():
@@ -53,3 +70,71 @@ def test_gnubg_beats_random_and_takes_no_options():
     assert play("gnubg:1", "random", "--games", 4)["wins"] == 4
     ran = tuner("match", "gnubg:0", "pubeval", "--games", 2, "--option-a", "x=1")
     assert ran.status == 2 and "gnubg:0: has no option 'x'" in ran.err
+
+
+def imported(path: Path, folder: Path) -> list:
+    """The games of a `.mat` file as gnubg understands them, from what it saves."""
+    gnubg("set jacoby off", f"import mat {path}", f"save match {folder / 'imported.sgf'}")
+    return [found.game for found in sgf.parse("imported.sgf", pieces(str(folder / "imported.sgf")))]
+
+
+def assert_same(ours, theirs) -> None:
+    for one, other in zip(ours, theirs, strict=True):
+        assert (one.line == other.line).all() and one.moves == other.moves
+        assert (one.points, one.score, one.end) == (other.points, other.score, other.end)
+
+
+@needs_gnubg
+def test_gnubg_imports_the_bundled_games_as_they_were_played(tmp_path):
+    source = str(REPOSITORY / "games/samples/pubeval.mat.zst")
+    text = b"\n".join(lines(source))
+    (tmp_path / "games.mat").write_bytes(text)
+    fills = rb"(?m)^ *\d+\) \d\d: [^:]{24,} [1-6]{2}: "  # a left half as wide as its column
+    assert re.search(fills, text)
+    games = [found.game for found in mat.parse(source, lines(source))]
+    assert len(games) == 1200
+    assert_same(games, imported(tmp_path / "games.mat", tmp_path))
+
+
+@needs_gnubg
+def test_gnubg_imports_random_games_as_they_were_played(tmp_path):
+    games = random_games(5, 60, 0)
+    for game in games:
+        game.length = 0
+    (tmp_path / "games.mat").write_text(mat.mat_text(games))
+    assert_same(games, imported(tmp_path / "games.mat", tmp_path))
+
+
+@needs_gnubg
+def test_gnubg_charges_its_own_player_with_nothing(tmp_path):
+    """One session, in which each player has one column, although pairs swap sides."""
+    path, run = tmp_path / "games.mat", tmp_path / "run"
+    found = play("gnubg:0", "pubeval", "--games", 24, "--seed", 3, "--concurrency", 2, "--run", run,
+                 "--pgn", path)
+    for written in (path, run / "games.mat"):
+        said = gnubg("set jacoby off", "set analysis chequerplay evaluation plies 0",
+                     "set analysis chequerplay evaluation cubeful off",
+                     "set analysis cubedecision evaluation plies 0", f"import mat {written}",
+                     "analyse session", "show statistics session")
+        assert re.search(r"^Player +gnubg 0 +pubeval *$", said, re.MULTILINE)
+        rates = re.search(r"^Error rate mEMG \(Points\) +(\S+) +\(.*?\) +(\S+)", said, re.MULTILINE)
+        own, other = map(float, rates.groups())
+        assert abs(own) < 1 and other < -20, (own, other)
+        points = float(re.search(r"^Actual result +(\S+)", said, re.MULTILINE)[1])
+        assert points == pytest.approx(24 * found["points_a_game"]["value"])
+    assert written.read_text().count("point match") == path.read_text().count("point match") == 1
+
+
+@needs_gnubg
+def test_a_resumed_match_goes_on_with_its_session(tmp_path):
+    run = tmp_path / "run"
+    done("match", "pubeval", "random", "--games", 12, "--run", run, "--concurrency", 1)
+    history = (run / "history.jsonl").read_bytes().splitlines(keepends=True)
+    # a kill leaves the games of one pair more
+    (run / "history.jsonl").write_bytes(b"".join(history[:3]))
+    os.truncate(run / "games.mat", sum(sum(json.loads(line)["bytes"]) for line in history[:4]))
+    done("match", "--resume", run, "--concurrency", 1, "--pgn", tmp_path / "all.mat")
+    games = imported(run / "games.mat", tmp_path)
+    assert len(games) == 12 and games[11].score[0] > games[5].score[0] > games[0].score[0] == 0
+    assert {game.players for game in games} == {("pubeval", "random")}
+    assert_same(imported(tmp_path / "all.mat", tmp_path), games)

@@ -5,8 +5,9 @@ import pytest
 
 from games.backgammon.board import contact, counts_of, turn_of, with_dice
 from games.backgammon.native import pubeval, pubeval_move
+from games.backgammon.notation import position
 from games.backgammon.pubeval import CONTACT, INPUTS, RACE
-from games.backgammon.rules import afterstates
+from games.backgammon.rules import afterstates, points
 from tests.games.backgammon.support import gnubg_board, random_board, rolls_of_games
 
 
@@ -38,6 +39,15 @@ def test_scores_are_those_of_gnubg():
     gnubg = pytest.importorskip("gnubg_nn", reason="needs gnubg-nn")
     for words in some_boards():
         assert abs(pubeval(words) - gnubg.pub_eval_score(gnubg_board(words))) < 1e-4
+
+
+def test_all_checkers_off_is_best():
+    """Even where the weights prefer to hit."""
+    words = with_dice(position("gAgCRAgAAAAAAA"), (6, 5))
+    after, _ = afterstates(words)
+    assert sorted(points(state) for state in after) == [0, 1]
+    won = after[pubeval_move(words, after)]
+    assert points(won) == 1 and pubeval(won) == 99_999_999
 
 
 def test_moves_are_those_of_gnubg():

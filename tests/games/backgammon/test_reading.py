@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 from games.backgammon import labels, mat
-from games.backgammon.board import turn_of, with_dice
+from games.backgammon.board import swapped, turn_of, with_dice
 from games.backgammon.make_games import play
-from games.backgammon.reading import swapped
 from games.faults import MOST_NOTES
 from games.record import ReadOptions, ReadReport, find
 from games.streams import InputError
+from tests.commands.support import done
 from tests.games.backgammon.test_files import DATA, mutations, random_games, some_labels
 from tests.games.support import REPOSITORY
 
@@ -130,6 +130,9 @@ def test_duplicates(tmp_path):
     path = written(tmp_path, games)
     assert read(path)[1].duplicate_games == 1
     assert read(path, replace(ALL, duplicates="keep"))[1].used == 3
+    done("match", "pubeval", "pubeval", "--games", 8, "--pgn", tmp_path / "match.mat")
+    _, report, _ = read(tmp_path / "match.mat")  # pairs of the same game with sides swapped
+    assert (report.games, report.used, report.duplicate_games) == (8, 4, 4)
     batches, report, _ = read(path, replace(ALL, duplicates="positions"))
     positions = np.concatenate([batch.positions for batch in batches])
     positions[:, 4] &= np.uint64(1)  # whose roll it is, whatever the ply

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from pathlib import Path
 
 import cshogi
@@ -14,6 +15,7 @@ from games.shogi import content, notation, reading, sfen
 from games.shogi.gamefile import ParsedGame
 from games.streams import InputError
 
+START = cshogi.STARTING_SFEN
 CSA_ENDS = {"%TORYO": -1, "%KACHI": 1, "%SENNICHITE": 0, "%TIME_UP": -1, "%ILLEGAL_MOVE": -1, "%JISHOGI": 0, "%CHUDAN": None}
 KIF_ENDS = {"resign": -1, "draw": 0, "sennichite": 0, "illegal_lose": -1, "illegal_win": 1, "win": 1}
 
@@ -67,23 +69,35 @@ def write_kif(path: Path, rng: random.Random) -> tuple[list[str], int | None]:
     return names_of(moves), KIF_ENDS[end] * (-1 if len(moves) % 2 else 1)
 
 
-def positions(rng: random.Random, n: int) -> list[tuple[str, int]]:
+def handicap(rng: random.Random) -> str:
+    """The start without some random men, as SFEN."""
+    men, share = " lnsgkgsnl r     b ppppppppp", rng.choice([0.03, 0.1, 0.3, 0.7, 0.95])
+    white, black = ("".join(man if man == "k" or rng.random() > share else " " for man in men[1:]) for _ in "wb")
+    ranks = [white[:9], white[9:18], white[18:], *[" " * 9] * 3, black[18:], black[17:8:-1], black[8::-1]]
+    ranks[6:] = [rank.upper() for rank in ranks[6:]]
+    for empty in range(9, 0, -1):
+        ranks = [rank.replace(" " * empty, str(empty)) for rank in ranks]
+    return f"{'/'.join(ranks)} {rng.choice('bw')} - 1"
+
+
+def positions(rng: random.Random, n: int, start: Callable[[], str] = lambda: START) -> list[tuple[str, int]]:
     """Positions of random games, as SFEN, each with a legal move in cshogi's form."""
-    board, found = cshogi.Board(), []
+    board, found = cshogi.Board(start()), []
     while len(found) < n:
         legal = list(board.legal_moves)
         if not legal or rng.random() < 0.01:
-            board = cshogi.Board()
-            legal = list(board.legal_moves)
+            board = cshogi.Board(start())
+            continue
         found.append((board.sfen(), rng.choice(legal)))
         board.push(found[-1][1])
     return found
 
 
-def write_packed(path: Path, rng: random.Random, n: int, form: str) -> list[tuple[str, str]]:
+def write_packed(path: Path, rng: random.Random, n: int, form: str,
+                 start: Callable[[], str] = lambda: START) -> list[tuple[str, str]]:
     """Write records of random positions with cshogi; returns their SFEN and the moves."""
     rows = np.zeros(n, cshogi.PackedSfenValue if form == content.PSV else cshogi.HuffmanCodedPosAndEval)
-    found = positions(rng, n)
+    found = positions(rng, n, start)
     for i, (text, move) in enumerate(found):
         board = cshogi.Board(text)
         if form == content.PSV:

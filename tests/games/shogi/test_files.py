@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import cProfile
 import os
+import pstats
 import random
 from dataclasses import replace
 
@@ -13,7 +15,7 @@ cshogi = pytest.importorskip("cshogi")
 
 from games.contest import PLIES, RESIGNS, RULES, TIME, Choice, PlayedGame  # noqa: E402
 from games.record import ReadOptions, ReadReport  # noqa: E402
-from games.shogi import content, kif, notation, openings, packed, reading, sfen  # noqa: E402
+from games.shogi import content, csa, kif, notation, openings, packed, reading, sfen  # noqa: E402
 from games.shogi.collect import Selector  # noqa: E402
 from games.shogi.shogi import GAME  # noqa: E402
 from games.streams import InputError  # noqa: E402
@@ -36,10 +38,11 @@ def test_kif_is_read_as_cshogi_reads_it(tmp_path):
         files.compare_kif(tmp_path / "game.kif", rng)
 
 
+@pytest.mark.parametrize("handicap", [False, True])
 @pytest.mark.parametrize("form", content.PACKED)
-def test_packed_positions_are_those_that_cshogi_packed(form, tmp_path):
-    path = tmp_path / ("a.psv" if form == content.PSV else "a.hcpe")
-    written = files.write_packed(path, random.Random(3), 600, form)
+def test_packed_positions_are_those_that_cshogi_packed(form, handicap, tmp_path):
+    path, rng = tmp_path / ("a.psv" if form == content.PSV else "a.hcpe"), random.Random(3)
+    written = files.write_packed(path, rng, 600, form, (lambda: files.handicap(rng)) if handicap else lambda: files.START)
     rows = np.fromfile(path, packed.PSV_DTYPE if form == content.PSV else packed.HCPE_DTYPE)
     (batch,) = reading.read(str(path), ALL, report := ReadReport(), pytest.fail)
     assert (report.games, report.used, report.positions) == (600, 600, 600)
@@ -117,6 +120,146 @@ BOARD = """後手の持駒：飛　角二　歩十八
 変化：1手
    1 ４二金打
 """
+
+
+@pytest.mark.parametrize("line", ["PI", "PI11KY19KY", "PI\n+\n/", "P+00AL", "P1-KY-KE-GI-KI-OU-KI-GI-KE-KY", "N+", "V2.2",
+                                  "'** 5 x", "/", "PI\n+\n+5958OU\n-5152OU\n+5859OU\n-5251OU"])
+def test_rubbish_in_csa_takes_few_calls_a_byte(line):
+    profile, lines = cProfile.Profile(), f"{line}\n".__mul__(20_000 // len(line)).split("\n")
+    profile.runcall(lambda: list(csa.read_games(lines)))
+    assert pstats.Stats(profile).total_calls < 20 * 20_000  # type: ignore[attr-defined]
+
+
+KIFU_FOR_WINDOWS = """# ----  Kifu for Windows V7 V7.55 棋譜ファイル  ----
+# ファイル名：C:\\kifu\\20240810.kif
+開始日時：2024/08/10 10:00:00
+終了日時：2024/08/10 10:21:43
+棋戦：研究会
+持ち時間：30分
+消費時間：2▲21△13
+手合割：{handicap}
+先手：先手太郎
+後手：後手花子
+手数----指手---------消費時間--
+*初形のコメント
+   1 ７六歩(77)   ( 0:16/00:00:16)
+*先手はすぐ角道を開けた。
+   2 ３四歩(33)   ( 0:00/00:00:00)+
+   3 {end}         ( 0:03/00:00:19)
+{summary}
+
+変化：2手
+   2 ８四歩(83)   ( 0:01/00:00:01)
+"""
+
+
+@pytest.mark.parametrize(("ends", "result"), [
+    ("投了 詰み 詰 切れ負け 時間切れ 反則負け 不戦敗", -1),
+    ("反則勝ち 不戦勝 入玉勝ち 宣言勝ち 勝ち宣言 入玉宣言 入玉宣言勝ち 王手連続千日手", 1),
+    ("千日手 持将棋 引き分け 引分け 引分 最大手数 最大手数超過", 0), ("中断 封じ手 不詰", None)])
+def test_ends_of_kif_are_results_of_the_side_to_move(ends, result):
+    for end in ends.split():
+        text = KIFU_FOR_WINDOWS.format(handicap="平手　　", end=end, summary="")
+        game = kif.read_game(text.replace("\n", "\r\n").split("\n"))
+        assert (game.fault, files.our_names(game), game.result) == (None, ["7g7f", "3c3d"], result)
+
+
+@pytest.mark.parametrize(("summaries", "result"), [
+    ("先手の勝ち 下手の入玉勝ち", 1),
+    ("後手の勝ち 時間切れにより後手の勝ち 先手の反則負け 上手の反則勝ち 後手の宣言勝ち 詰み", -1),
+    ("千日手 持将棋", 0), ("中断 封じ手 不詰", None)])
+def test_a_kif_without_an_end_has_the_result_of_its_summary(summaries, result):
+    for summary in summaries.split():
+        text = KIFU_FOR_WINDOWS.format(handicap="平手", end="", summary=f"まで2手で{summary}")
+        game = kif.read_game([line for line in text.split("\n") if not line.startswith("   3")])
+        assert (game.fault, len(game.moves), game.result) == (None, 2, result)
+
+
+SHOGIHOME = """先手：A
+後手：B
+手合割：平手
+手数----指手---------消費時間--
+   1 ２六歩(27)   ( 0:02/00:00:02)
+*互角
+*#評価値=31
+*#読み筋=△８四歩▲２五歩
+*#深さ=21
+*#エンジン=MyEngine
+   2 ８四歩(83)   ( 0:01/00:00:01)
+*互角
+**評価値=-35
+**読み筋=▲２五歩△８五歩
+*
+*#評価値=-12
+   3 ７六歩(77)   ( 0:00/00:00:00)
+**詰み=先手勝ち
+*#詰み=後手勝ち:8手
+   4 投了         ( 0:00/00:00:01)
+"""
+SHOGIGUI = """手合割：平手
+先手：A
+後手：B
+手数----指手---------消費時間--
+   1 ２六歩(27)    (00:02 / 00:00:02)
+**対局 時間 00:00.8 深さ 22/28 ノード数 744743 評価値 88 読み筋 ▲２六歩(27) △８四歩(83)
+**解析 0 ○ 候補1 時間 00:10.0 深さ 34 ノード数 178144 評価値 31 読み筋 △８四歩(83) ▲２五歩(26)
+**解析 0  候補2 時間 00:10.0 深さ 34 ノード数 178144 評価値 60 読み筋 △３四歩(33)
+   2 ８四歩(83)    (00:01 / 00:00:01)
+**解析 0 △ 時間 00:10.0 深さ 30/41 ノード数 99 評価値 -12↑ 読み筋 ▲７六歩(77)
+   3 ７六歩(77)    (00:00 / 00:00:02)
+**解析 0  評価値 -詰 8 読み筋 △３四歩(33)
+   4 投了          (00:00 / 00:00:01)
+"""
+FLOODGATE = """V2
+N+A
+N-B
+'Max_Moves:256
+'Least_Time_Per_Move:0
+$EVENT:wdoor+floodgate-300-10F+A+B+20240810003002
+$START_TIME:2024/08/10 00:30:04
+P1-KY-KE-GI-KI-OU-KI-GI-KE-KY
+P2 * -HI *  *  *  *  * -KA *
+P3-FU-FU-FU-FU-FU-FU-FU-FU-FU
+P4 *  *  *  *  *  *  *  *  *
+P5 *  *  *  *  *  *  *  *  *
+P6 *  *  *  *  *  *  *  *  *
+P7+FU+FU+FU+FU+FU+FU+FU+FU+FU
+P8 * +KA *  *  *  *  * +HI *
+P9+KY+KE+GI+KI+OU+KI+GI+KE+KY
++
+'rating:A+0123:B+4567
+'black_rate:A+0123:2000.0
+'white_rate:B+4567:2100.5
++2726FU
+T2
+'** 88 +2726FU -8384FU
+-8384FU ,T1
+'* a word, of the players
++7776FU,T0,'* -12 +7776FU, and more
+%TORYO,'* -5000 lost
+'summary:toryo:A win:B lose
+$END_TIME:2024/08/10 00:30:31
+"""
+
+
+def test_scores_are_read_from_comments_of_shogihome_shogigui_and_floodgate():
+    home, gui = kif.read_game(SHOGIHOME.split("\n")), kif.read_game(SHOGIGUI.split("\n"))
+    (floodgate,) = csa.read_games(FLOODGATE.split("\n"))
+    assert [game.fault for game in (home, gui, floodgate)] == [None] * 3
+    # of a player, before the move; of an analysis, behind it, and the first for a position counts
+    assert home.scores == {1: 31, 2: -12, 3: -30_000}
+    assert gui.scores == {0: 88, 1: 31, 2: -12, 3: -30_000}
+    assert (floodgate.scores, floodgate.result) == ({0: 88, 2: -12, 3: -5000}, 1)
+    (of_home,) = csa.read_games(f"{HEAD}+7776FU\n'**評価値=-35\n'*#評価値=7\n%TORYO\n".split("\n"))
+    assert of_home.scores == {0: -35, 1: 7}
+    assert floodgate.elo == {"black": 2000.0, "white": 2100.5}
+
+
+@pytest.mark.parametrize(("end", "result"), [
+    ("%KACHI,'* -5000 win", -1), ("%KACHI\nT0\n%KACHI", -1), ("%TORYO,T3,'bye, then", 1), ("%TORYO,T3", 1)])
+def test_ends_of_csa_may_have_comments_and_be_said_twice(end, result):
+    (game,) = csa.read_games(f"{HEAD}+7776FU ,T0\n{end}\n".split("\n"))
+    assert (game.fault, len(game.moves), game.result) == (None, 1, result)
 
 
 def test_boards_handicaps_and_mates_of_kif():

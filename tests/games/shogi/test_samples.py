@@ -8,13 +8,12 @@ import numpy as np
 import pytest
 
 from games.shogi import content, make_games
-from games.shogi.bench import SAMPLES
 from games.shogi.endings import result
 from games.shogi.reading import parse
 from tests.games.shogi.test_players import FAIRY
 from tests.games.support import REPOSITORY
 
-PATH = Path(REPOSITORY) / "games" / "samples" / SAMPLES
+PATH = Path(REPOSITORY) / "games" / "samples" / "fairy400.csa.zst"
 GAMES = 5000
 
 

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
+import inspect
 import json
+import os
+import pickle
 import subprocess
 import sys
 from pathlib import Path
@@ -15,6 +19,7 @@ import tuner
 from games.record import ReadOptions, ReadReport
 from tests.commands.support import done
 from tests.games.support import REPOSITORY
+from tuner.cli import COMMANDS, make_parser
 
 FENS = [chess.STARTING_FEN, "8/8/8/8/8/2k5/2p5/2K5 w - - 0 1",
         "r1bqkbnr/pppp1ppp/2n5/4p3/2B1P3/5N2/PPPP1PPP/RNBQK2R b KQkq - 3 3"]
@@ -84,13 +89,11 @@ def test_numbers_have_names_stages_and_shapes():
     (lambda: tuner.load("no such file.yaml"), "no such file"), (lambda: tuner.load().evaluate("hello"), "hello"),
     (lambda: tuner.load().compare(tuner.load("tictactoe/classic")), "expected chess"),
     (lambda: tuner.tune("classic", "nothing.pgn"), "nothing.pgn"),
-    (lambda: tuner.tune("classic", [], no_such_option=1), "no_such_option"),
     (lambda: tuner.tune("classic", [], loss="texel"), "loss is 'texel', expected one of cross-entropy, mse"),
     (lambda: tuner.tune("classic", [], method="magic"), "method is 'magic', expected one of auto"),
     (lambda: tuner.tune("classic", [], prior="none"), "prior is 'none', expected centipawns"),
     (lambda: tuner.tune("classic", [], positions="some"), "positions is 'some', expected one of auto"),
     (lambda: tuner.tune("classic", [], run="run"), "run needs output"),
-    (lambda: tuner.build_dataset([], "a.ds", quiet=True), "unknown option 'quiet'"),
     (lambda: tuner.load().evaluate(np.zeros((2, 3))), "positions are float64 of shape (2, 3), expected uint64"),
     (lambda: tuner.load().evaluate([np.zeros(3, np.uint64)]), "of shape (3,)"),
     (lambda: tuner.play_match("classic", "zero", depth=0), "depth"),
@@ -199,7 +202,7 @@ def test_games_are_played_into_a_folder_and_learned_from(tmp_path):
     learned = tuner.tune("material", [], own_games=20, own_rounds=1, only="material.*", per_game=3, workers=1)
     assert learned.result["own_games"] == 20 and any("round 1: 20 games of material" in note for note in learned.notes)
     for options, said in (({"games": 0}, "games is 0"), ({"noise": -1.0}, "noise is -1.0"),
-                          ({"magic": 1}, "unknown option 'magic'"), ({"resign": (600, 0)}, "the plies of resign is 0"),
+                          ({"resign": (600, 0)}, "the plies of resign is 0"),
                           ({"depth": None}, "depth and nodes are both null")):
         with pytest.raises(tuner.InputError, match=said):
             tuner.play_games("material", tmp_path / "new", **options)
@@ -218,12 +221,94 @@ def test_headroom_and_ranks_are_those_of_the_commands(small_pgn, tmp_path, monke
     assert "best linear fit" in str(found) and repr(found) == f"<Measured on {command['positions']:,} positions>"
     mine = tuner.Evaluation(tuner.load("classic").engine, tuner.load("classic").parameters, "mine", None)
     assert tuner.measure_headroom(mine, small_pgn, targets="results", sample=1500, held_out=0.4).result["start"] == "mine"
-    with pytest.raises(tuner.InputError, match="unknown option 'magic'"):
-        tuner.measure_headroom("classic", small_pgn, magic=1)
-    with pytest.raises(tuner.InputError, match="unknown option 'depth'"):
-        tuner.rank_files(["classic"], small_pgn, depth=3)
-    with pytest.raises(tuner.InputError, match="unknown option 'own_scores'"):
-        tuner.tune("classic", small_pgn, own_scores=True)
     played = tuner.play_games("classic", tmp_path / "own", games=60, depth=1)
     ranking = tuner.rank_files(["pesto", "classic"], played.folder, workers=1)
     assert [line["file"] for line in ranking.result["files"]] == ["classic", "pesto"] and str(ranking).count("\n") > 3
+
+
+@pytest.mark.parametrize(("mistake", "said"), [
+    (lambda: tuner.load(3), "load: parameters is 3, expected str or Path"),
+    (lambda: tuner.load().evaluate(3), "evaluate: found 3, expected a text such as a FEN, a board, or a "
+                                       "packed position, or several of them"),
+    (lambda: tuner.load().evaluate([3]), "position: found 3, expected a text such as a FEN"),
+    (lambda: tuner.load().explain(None), "position: found None, expected a text"),
+    (lambda: tuner.load().compare("zero"), "compare: other is 'zero', expected Evaluation"),
+    (lambda: tuner.load().save(3), "save: path is 3, expected str or Path"),
+    (lambda: tuner.load().export("c++"), "export: format is 'c++', expected one of c, rust, json, uci, spsa"),
+    (lambda: tuner.tune("classic", 42), "tune: games is 42, expected str, Path or several of str or Path"),
+    (lambda: tuner.tune("classic", [42]), "tune: games is [42], expected str, Path or several of str or Path"),
+    (lambda: tuner.tune("classic", "samples", workers="2"), "tune: workers is '2', expected int or None"),
+    (lambda: tuner.tune("classic", "samples", held_out="a"), "tune: held_out is 'a', expected float"),
+    (lambda: tuner.tune("classic", "samples", strict=1), "tune: strict is 1, expected bool"),
+    (lambda: tuner.tune("classic", "samples", depth=True), "tune: depth is True, expected int or None"),
+    (lambda: tuner.tune("samples", "classic"), "samples is no parameter file, but classic is one: exchange the two"),
+    (lambda: tuner.play_games("classic", "new", resign=3), "play_games: resign is 3, expected (float, int) or None"),
+    (lambda: tuner.play_match("classic", "zero", depth="4"), "play_match: depth is '4', expected int or None"),
+    (lambda: tuner.open_dataset(None), "open_dataset: path is None, expected str or Path"),
+    (lambda: tuner.write_report(1), "write_report: run is 1, expected str or Path")])
+def test_a_wrong_type_is_one_line(mistake, said, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(tuner.InputError) as problem:
+        mistake()
+    assert str(problem.value).startswith(said) and "\n" not in str(problem.value)
+
+
+def test_every_option_of_the_commands_is_a_keyword_with_its_type():
+    """Completion and `help` know them, and their defaults are those of the commands."""
+    commands = make_parser(COMMANDS)[1]
+    pairs = {tuner.tune: ("tune", {"dry_run", "cluster", "terms", "no_intercept"}),
+             tuner.measure_headroom: ("headroom", {"output", "add_to", "terms"}), tuner.rank_files: ("rank", {"on"}),
+             tuner.play_games: ("games", {"resume", "cluster", "terms", "json"}),
+             tuner.build_dataset: ("dataset", {"engine", "not_linear", "params", "cluster", "terms", "quiescence", "held_out"})}
+    for function, (command, missing) in pairs.items():
+        keywords = inspect.signature(function).parameters
+        assert not [name for name, one in keywords.items() if one.kind is one.VAR_KEYWORD]
+        options = {action.dest for action in commands[command]._actions if action.option_strings} - {"help", "json"}
+        assert options - missing - set(keywords) == set(), command
+        shared = {"seed", "held_out", "gradient", "learner", "prior", "device", "duplicates", "positions", "min_elo", "noise",
+                  "plies", "play_on", "bootstrap"} & options & set(keywords)
+        assert all(keywords[name].default == commands[command].get_default(name) for name in shared)
+
+
+def test_numbers_of_numpy_are_numbers(games, tmp_path):
+    found = tuner.tune("tictactoe/zero", games, held_out=np.float64(0.2), seed=np.int64(3), workers=np.int32(1),
+                       output=tmp_path / "a.yaml", run=tmp_path / "run")
+    assert found.result["held_out_games"] > 60 and "seed: 3" in (tmp_path / "run" / "config.yaml").read_text()
+
+
+def test_what_was_learned_goes_to_other_processes(games, tmp_path):
+    found = tuner.tune("tictactoe/zero", games, prior=None, method="logistic")
+    data = tuner.build_dataset(games, tmp_path / "games.ds", "tictactoe/classic")
+    (tmp_path / "all").write_bytes(pickle.dumps([found, data, dataclasses.replace(data, outcome=-np.asarray(data.outcome))]))
+    code = f"""if True:
+        import pickle, numpy as np
+        found, data, turned = pickle.load(open({str(tmp_path / "all")!r}, "rb"))
+        np.save({str(tmp_path / "numbers.npy")!r}, [found.evaluation.evaluate(".../.../... x"), data.matrix().sum(),
+                                                    float((turned.outcome + data.outcome).any()), data.positions])
+        print(found, data, sep="|")"""
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd="/", check=True,
+                         env=os.environ | {"PYTHONPATH": str(REPOSITORY)})
+    empty = found.evaluation.evaluate(".../.../... x")
+    assert np.load(tmp_path / "numbers.npy").tolist() == [empty, data.matrix().sum(), 0.0, data.positions]
+    assert ran.stdout.startswith(str(found)) and f"<Dataset {tmp_path / 'games.ds'}" in ran.stdout
+
+
+def test_an_evaluation_with_terms_of_ones_own_is_pickled():
+    own = tuner.load("classic", [REPOSITORY / "examples" / "rook_terms.py"], add_missing=True)
+    again = pickle.loads(pickle.dumps(own))
+    assert again.names == own.names and again.evaluate(FENS).tolist() == own.evaluate(FENS).tolist()
+
+
+def test_columns_of_a_dataset_have_names(games, tmp_path):
+    data = tuner.build_dataset(games, tmp_path / "games.ds", "tictactoe/classic")
+    assert data.column_names[:2] == ["lines.open[0]", "lines.open[1]"] and len(data.column_names) == data.columns
+
+
+@pytest.mark.parametrize("form", ["c", "rust", "json", "uci", "spsa"])
+def test_exports_are_those_of_the_command(form):
+    assert tuner.load("classic").export(form, scale_to=100) == done("export", "classic", "--format", form, "--scale-to", 100).out
+
+
+def test_bundled_games_are_named_as_on_the_command_line():
+    found = tuner.tune(tuner.load("shogi/zero"), "samples", only="material.*", method="logistic", per_game=1, skip_start=40)
+    assert found.result["games"] > 4000

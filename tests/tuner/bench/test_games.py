@@ -11,10 +11,10 @@ from games.chess import bench as chess_bench
 from games.shogi import bench as shogi_bench
 from games.streams import InputError
 from tests.commands.support import done, tuner
+from tests.conftest import SAMPLES
 from tests.games.support import REPOSITORY
 from tuner.bench import bench_of, learning, networks, row, samples_of
 from tuner.commands import bench as bench_command
-from tuner.engine.loading import SAMPLES
 
 
 def test_each_game_has_its_own():
@@ -46,8 +46,7 @@ def test_search_and_self_play_of_backgammon_are_measured_by_decisions_and_games(
     found = rows_of("search", "selfplay", "learning", "--params", "backgammon/classic")
     assert [(line["what"].partition(", ")[0], line["unit"]) for line in found] == [
         ("search", "decisions/s"), ("search", "decisions/s"), ("self-play", "games/s"),
-        ("self-play with learning", "games/s by the clock"), ("  learning and writing", "% more"),
-        ("  two threads against one", "x")]
+        ("self-play with learning", "games/s"), ("  learning and writing", "% more")]
     assert [line["what"].split(", ")[1] for line in found[:4]] == ["depth 1", "depth 2", "depth 1", "depth 1"]
     assert all(line["value"] > 0 for line in found)
 

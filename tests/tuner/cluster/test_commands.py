@@ -14,8 +14,8 @@ import pytest
 import zstandard
 
 from tests.commands.support import done, tictactoe_file, tuner
+from tests.conftest import SAMPLES
 from tests.tuner.cluster.support import Killer
-from tuner.engine.loading import SAMPLES
 
 TIMES = re.compile(rb'\d+\.\d{3}s|\[Date .*\]|"at":\d+,?|"bytes":\[[\d,]*\],?|"crc":\d+|"cpu_seconds":[\d.e-]+')
 

@@ -43,11 +43,10 @@ def test_rank_and_null_directions(sample, stages, names):
     suffixes = [""] if stages == 1 else [" mg", " eg"]
     assert found["never"] == [f"list.rare[2]{suffix}" for suffix in suffixes]
     texts = {line["text"] for line in found["null_directions"]}
+    of = "" if stages == 1 else " (mg, eg)"
+    assert texts == {f"material.man against all of table.man{of}", f"twin.a against twin.b{of}"}
     for suffix in suffixes:
-        assert f"material.man{suffix} can be traded for all of table.man{suffix}" in texts
-        assert f"twin.a{suffix} can be traded for twin.b{suffix}" in texts
         assert {"parameter": f"list.rare[1]{suffix}", "positions": 2} in found["rare"]
-    assert len(texts) == 2 * stages
     pairs = {frozenset((line["a"], line["b"])) for line in found["collinear"]}
     assert pairs == {frozenset((f"close.a{suffix}", f"close.b{suffix}")) for suffix in suffixes}
     values = np.linalg.eigvalsh(_scaled(matrix))

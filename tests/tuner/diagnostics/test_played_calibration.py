@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -55,6 +56,22 @@ def test_errors_are_those_of_plain_loops():
     assert plain["excess"] == pytest.approx(plain["favoured"] - plain["won"]) and plain["broken_off"] == 3
 
 
+@pytest.mark.parametrize(("games", "weight", "share"), [(600, 0.0, 0.95), (600, 0.5, 0.95)])
+def test_the_values_before_are_compared_on_the_same_positions(games, weight, share):
+    """The interval covers the true change of the mean square: true values in place of shrunken ones."""
+    inside, truth = 0, []
+    for seed in range(60):
+        found = simulated(seed, games=games)
+        plain = calibration_of(replace(found, before=weight * found.value), 3)["squares"]
+        assert plain["after"] == pytest.approx(9 * np.mean((found.result - found.value) ** 2))
+        before = 9 * np.mean((found.result - weight * found.value) ** 2)
+        assert plain["before"] == pytest.approx(before)
+        assert plain["change"] == pytest.approx(plain["after"] - plain["before"])
+        truth.append((plain["low"], plain["high"], -9 * (1 - weight) ** 2 * 0.6 ** 2 / 3))
+    inside = np.mean([low < true < high for low, high, true in truth])
+    assert share - 0.1 < inside <= 1 and "squares" not in calibration_of(simulated(1), 3)
+
+
 def test_values_without_error_show_what_chance_would():
     found = [calibration_of(simulated(seed), 1) for seed in range(40)]
     assert np.mean([one["error"] for one in found]) == pytest.approx(np.mean([one["by_chance"] for one in found]), rel=0.05)
@@ -95,8 +112,12 @@ def run(tmp_path_factory):
     return folder
 
 
+def learned_of(folder):
+    return learned_weights(folder, 16, load_engine("backgammon/classic")[1], print)
+
+
 def test_games_come_after_those_of_the_run_and_leave_out_what_the_rules_decide(run):
-    found = played_values(learned_weights(run, 16, print), 12, Display())
+    found = played_values(learned_of(run), 12, Display())
     settings = read_config(run, SECTION, Settings)
     engine, parameters = load_engine(run / "params.yaml")
     searcher = engine.searcher(parameters, False, MEGABYTES, lean=False)
@@ -108,17 +129,23 @@ def test_games_come_after_those_of_the_run_and_leave_out_what_the_rules_decide(r
     assert found.games == 12 and found.broken_off == 0
     np.testing.assert_allclose(found.result, result)
     np.testing.assert_allclose(found.value, value, atol=1e-3)  # searches round weights
+    classic = load_engine("backgammon/classic")[1]
+    before = np.tanh(parameters.scale * engine.evaluate_many(positions, classic, 1))
+    np.testing.assert_allclose(found.before, before, atol=1e-3)
+    assert np.abs(found.before - found.value).max() > 0.01
     assert values_of([], 0.003).games == 0
 
 
 def test_what_learned_from_wins_is_held_against_wins(run, tmp_path):
-    """The games are the same for the same weights: every result is a win of one point."""
+    """The games are the same for the same weights: values and results are those of wins."""
     shutil.copytree(run, tmp_path / "wins")
     config = tmp_path / "wins" / "config.yaml"
     config.write_text(config.read_text().replace("wins: false", "wins: true"))
-    points, wins = (played_values(learned_weights(folder, 16, print), 12, Display()) for folder in (run, tmp_path / "wins"))
-    np.testing.assert_array_equal(wins.value, points.value)
-    np.testing.assert_allclose(wins.result, np.sign(points.result) / 3)
+    points, wins = (played_values(learned_of(folder), 12, Display())
+                    for folder in (run, tmp_path / "wins"))
+    np.testing.assert_allclose(wins.value, np.clip(3 * points.value, -1, 1))
+    np.testing.assert_allclose(wins.before, np.clip(3 * points.before, -1, 1))
+    np.testing.assert_allclose(wins.result, np.sign(points.result))
 
 
 @pytest.mark.parametrize("wins", [(), ("--wins",)], ids=["points", "wins"])
@@ -128,7 +155,8 @@ def test_values_of_a_network_are_those_of_its_evaluation(tmp_path, wins):
     found, game = played_values(learned, 10, Display()), evaluation.game
     episodes = [play_episode(game, learned.searcher, learned.plan, 60 + k, learned.seed, game.start()) for k in range(10)]
     positions = np.concatenate([episode.line[1:-1] for episode in episodes])
-    np.testing.assert_allclose(found.value, np.tanh(evaluation.scale * evaluation.values(positions)), atol=1e-4)
+    value = np.tanh(evaluation.scale * evaluation.values(positions))
+    np.testing.assert_allclose(found.value, 3 * value if wins else value, atol=2e-4)
     results = np.repeat([episode.outcome for episode in episodes], [len(episode.line) - 2 for episode in episodes])
-    np.testing.assert_allclose(found.result, np.sign(results) / 3 if wins else results)
-    assert found.games == 10 and (abs(found.value).max() <= 1 / 3 or not wins)
+    np.testing.assert_allclose(found.result, np.sign(results) if wins else results)
+    assert found.games == 10 and found.before is None

@@ -54,8 +54,8 @@ def test_noise_is_that_of_the_dense_matrix(tmp_path, stages):
     assert result.evaluations == pytest.approx(np.sqrt(np.einsum("ij,jk,ik->i", x, covariance, x).mean()), rel=1e-9)
     _, z = without_intercept(found, (there - here)[both], 6, stages)
     assert result.differences == pytest.approx(np.sqrt(np.einsum("ij,jk,ik->i", z, covariance, z).mean()), rel=1e-9)
-    assert result.elo.elo == pytest.approx(PRICE.elo * result.differences**2)
-    assert result.elo.low < result.elo.elo < result.elo.high
+    assert result.elo(0.5).elo == pytest.approx(PRICE.elo * (result.differences / 2)**2)
+    assert result.elo(1.0).low < result.elo(1.0).elo < result.elo(1.0).high
 
 
 def test_slopes_by_phase_are_no_part_of_the_evaluation_that_plays(tmp_path):
@@ -85,7 +85,7 @@ def test_games_of_one_position_have_no_neighbours(tmp_path):
     _, _, _, found = fitted(problem)
     assert neighbours(problem, problem.start) is None
     result = noise_of(found, problem, problem.start)
-    assert result.evaluations > 0 and result.differences is None and result.elo is None
+    assert result.evaluations > 0 and result.differences is None and result.elo(1.0) is None
 
 
 def test_positions_drawn_from_games_are_no_neighbours_unless_there_are_many(tmp_path):
@@ -141,4 +141,4 @@ def test_the_price_is_that_of_the_matches():
     assert (PRICE.low, PRICE.high) == pytest.approx((price - 1.96 * error, price + 1.96 * error), abs=0.01)
     chi = (weight * (elo + price * sd**2) ** 2).sum()
     assert chi < 12.6  # one line fits three shapes of noise: 95 % of chi-squared with 6 degrees of freedom
-    assert Noise(0.0, 10.0).elo.elo == pytest.approx(100 * PRICE.elo)
+    assert Noise(0.0, 10.0).elo(1.0).elo == pytest.approx(100 * PRICE.elo)

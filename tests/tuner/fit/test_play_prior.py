@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
 
-from games.record import USUAL_SCALE, scale_of
 from games.streams import InputError
 from tests.tuner.support import SCALE, random_sample, write_sample
 from tuner.fit.noise import PRICE, noise_of
@@ -45,7 +44,7 @@ def test_the_step_maximises_gain_minus_cost(taught, noise, least):
 
 def test_noise_alone_teaches_nothing():
     assert best_step(100.0, 120.0) == (0.0, 0.0, 0.0)
-    assert "does not exceed sampling noise" in play_line(best_step(100.0, 120.0), "chess")
+    assert "does not exceed sampling noise" in play_line(best_step(100.0, 120.0), True)
 
 
 def test_the_gain_is_that_of_simulated_changes():
@@ -63,33 +62,44 @@ def test_the_gain_is_that_of_simulated_changes():
 def test_weights_go_a_share_of_the_way(games):
     sample, _, start = games
     notes = []
-    options = FitOptions(prior="play", held_out=0.0)
+    options = FitOptions(prior="play", held_out=0.0, centipawn=1.0)
     result = fit(sample.data, parameters_of(sample, start), options, note=notes.append)
     share = result.share
-    assert 0 < share < 1 and any(line == play_line(result.step, "none") for line in notes)
+    assert 0 < share < 1 and any(line == play_line(result.step, False) for line in notes)
     problem = result.problem
     # the way ends at the optimum of the same problem
     ahead = problem.start + (result.weights - problem.start) / share
     ahead[:, -1] = result.weights[:, -1]
     _, gradient = problem.loss_gradient(ahead)
     assert np.abs(gradient + problem.prior_gradient(ahead)).max() < 0.01 * np.abs(problem.loss_gradient(problem.start)[1]).max()
-    assert result.step.cost == pytest.approx(noise_of(result.uncertainty, problem, problem.start).elo.elo, rel=1e-9)
+    noise = noise_of(result.uncertainty, problem, problem.start)
+    assert result.step.cost == pytest.approx(noise.elo(1.0).elo, rel=1e-9)
     diagonal = np.sqrt(np.diag(result.uncertainty.covariance))
     np.testing.assert_allclose(result.uncertainty.standard_errors.ravel()[result.uncertainty.coordinates], diagonal, rtol=1e-9)
 
 
-def test_the_step_does_not_depend_on_what_a_game_calls_a_centipawn(games):
+@pytest.mark.parametrize("known", [True, False])
+def test_the_step_does_not_depend_on_what_an_evaluation_calls_a_centipawn(games, known):
+    """Neither where its worth is known, nor where the scale of the fit says it."""
     sample, _, start = games
-    unit = USUAL_SCALE / scale_of("shogi")
-    options = FitOptions(prior="play", held_out=0.0)
-    notes = []
-    of_chess = fit(sample.data, parameters_of(sample, start, game="chess"), options, note=notes.append)
-    other = parameters_of(sample, unit * start, game="shogi")
-    of_shogi = fit(sample.data, replace(other, scale=SCALE / unit), options, note=notes.append)
-    assert of_shogi.share == pytest.approx(of_chess.share, rel=0.02)
-    np.testing.assert_allclose(of_shogi.weights, unit * of_chess.weights, rtol=0.01, atol=0.2 * unit)
-    first, second = (line.split("best; ")[1] for line in notes if line.startswith("prior play"))
-    assert first.startswith("expected gain ") and second.startswith("how far is best was measured in chess alone")
+    found, notes, unit = [], [], 3.0
+    for times in (1.0, unit):
+        parameters = parameters_of(sample, times * start, game="chess")
+        parameters = replace(parameters, scale=SCALE / times)
+        options = FitOptions(prior="play", held_out=0.0, centipawn=1 / times if known else None)
+        found.append(fit(sample.data, parameters, options, note=notes.append))
+    assert found[1].share == pytest.approx(found[0].share, rel=0.02)
+    assert found[1].step.cost == pytest.approx(found[0].step.cost, rel=0.05)
+    np.testing.assert_allclose(found[1].weights, unit * found[0].weights, rtol=0.01, atol=0.6)
+    for line in notes:
+        if line.startswith("prior play"):
+            assert ("expected gain " in line) == known
+            assert ("how far is best was measured with `classic` in chess alone" in line) != known
+
+
+def test_gains_beyond_those_of_the_matches_are_not_extrapolated():
+    line = play_line(best_step(60.0**2, 50.0), True)
+    assert "expected gain more than 100 Elo, cost of sampling noise 3" in line
 
 
 def test_constants_and_bounds_are_kept(games):

@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import shlex
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -10,6 +16,8 @@ from games.streams import InputError
 from tests.games.chess.client.fake import OPTIONS, evaluation
 from tests.games.chess.client.support import CHESS, FAKE, FENS, MATED, STALEMATE, installed, positions
 from tests.tuner.probe.support import batch_of, boards
+from tuner.cluster.program import program
+from tuner.ingest.external import program_files
 from tuner.ingest.score_cache import RECORD, ScoreCache, cache_path, keys_of
 from tuner.ingest.teacher import Teacher
 from tuner.parallel import OnThreads
@@ -52,6 +60,38 @@ def test_other_options_and_limits_have_scores_of_their_own(tmp_path):
             round(evaluation(CHESS.text(words).split()[0], {**USUAL, "Alpha": 50})) for words in BOARDS[:3]]
     with teacher(tmp_path, limits=SearchLimits(nodes=5)) as other:
         assert len(other.cache) == 0
+
+
+def test_a_program_that_was_built_again_is_asked_again(tmp_path):
+    """Every engine under development keeps its name: the scores of its former builds are not its own."""
+    program, weights = tmp_path / "engine.py", tmp_path / "weights.bin"
+    program.write_text(Path(shlex.split(FAKE)[-1]).read_text())
+    weights.write_bytes(b"1")
+
+    def asked(*words: str, **options) -> int:
+        with Teacher(CHESS, shlex.join([f"uci:{sys.executable}", "-S", str(program), *words]).replace("'uci:", "uci:"),
+                     DEPTH, OnThreads(1), options, tmp_path / "scores") as it:
+            assert it.scores(batch_of(BOARDS)).tolist() == WANTED and it.new + it.old == 100
+            assert f"{it.new} searched, {it.old} found in {it.cache.path}" in it.text
+            return it.new
+
+    assert asked() == 100 and asked() == 0
+    program.write_text(program.read_text() + "# built again\n")
+    assert asked() == 100 and asked() == 0
+    assert asked(str(weights)) == 100 and asked(str(weights)) == 0
+    weights.write_bytes(b"2")
+    assert asked(str(weights)) == 100
+
+
+def test_of_our_own_program_the_sources_count(tmp_path):
+    engine = SimpleNamespace(options={})
+    found = program_files(f"uci:{sys.executable} -m tuner uci classic", {}, engine)
+    assert found["sources"] == program()["sources"] and os.path.realpath(sys.executable) in found
+    (tmp_path / "net.yaml").write_text("a")
+    (tmp_path / "net.npz").write_text("b")
+    found = program_files("uci:tuner uci", {"EvalFile": str(tmp_path / "net.yaml")}, engine)
+    assert {str(tmp_path / "net.yaml"), str(tmp_path / "net.npz"), "sources"} <= set(found)
+    assert "sources" not in program_files(f"uci:{sys.executable} engine.py", {}, engine)
 
 
 @pytest.mark.parametrize("workers", [1, 2])

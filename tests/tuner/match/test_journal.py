@@ -187,3 +187,15 @@ def test_games_are_copied_in_the_order_wanted(tmp_path):
         journal.copy_games(iter(places), tmp_path / "nowhere" / "out.pgn")
     journal.close()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["games.pgn", HISTORY, "lock", "out.pgn"]
+
+
+@pytest.mark.parametrize("lost", [0, 2])
+def test_a_line_that_was_removed_is_told(tmp_path, lost):
+    fill(tmp_path, range(5))
+    lines = (tmp_path / HISTORY).read_bytes().splitlines(keepends=True)
+    size = sum(json.loads(lines.pop(lost))["bytes"])
+    (tmp_path / HISTORY).write_bytes(b"".join(lines))
+    notes: list[str] = []
+    assert [line["pair"] for line in read(tmp_path, notes.append)] == [pair for pair in range(5) if pair != lost]
+    assert notes == [f"{tmp_path / HISTORY}: lines are missing: {size} bytes of games.pgn are games of no line; their pairs "
+                     "are played again"]

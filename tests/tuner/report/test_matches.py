@@ -52,7 +52,7 @@ def test_a_match_of_backgammon_is_in_points_less_luck(tmp_path):
     assert match.running[-1][:4] == (120, *match.difference.interval)
     assert match.difference.labels[0] == "-6" and sum(match.difference.pairs) == 60
     said = verdict(match, None)
-    assert f"{found.mean:+.3f} points a game" in said.detail and "; luck subtracted; 120 games" in said.detail
+    assert f"{found.mean:+.3f} ± " in said.detail.replace("\u00a0", " ") and "; luck subtracted; 120 games" in said.detail
     assert "points a game" in said.more and "Elo" not in str(said)
     assert "the same dice in both games of a pair" in said.detail
     texts = [chart.title for chart in match_charts(match)]
@@ -82,8 +82,7 @@ def test_elo_is_told_of_the_player_that_learned(tmp_path):
     assert elo["low"] > 0
     (found,) = verdicts_of(read_run(run, [folder]))
     assert found.sentence == "mine is worse than classic" and found.kind == "worse"
-    assert found.detail == (f"−{elo['value']:.0f} Elo [−{elo['high']:.0f},\u00a0−{elo['low']:.0f}]; 40 games, depth 4, "
-                            "8 random plies")
+    assert found.detail == f"−{elo['value']:.0f}\u00a0±\u00a0{elo['error']:.0f} Elo; 40 games, depth 4, 8 random plies"
 
 
 def test_games_learned_from_are_read_from_the_copies(tmp_path):

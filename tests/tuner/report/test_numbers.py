@@ -57,7 +57,7 @@ def test_values_are_those_of_the_first_term_in_units_of_its_first(pair):
 
 
 def test_every_list_has_a_curve_for_each_stage(pair):
-    charts = curves(compare(pair), significance_of(compare(pair)))
+    charts = curves(compare(pair))
     lists = [place.path for place in pair[0].layout.places if len(place.shape) == 1]
     assert [chart.title for chart in charts] == [f"{name} · {stage}" for name in lists for stage in ("mg", "eg")]
 

@@ -6,6 +6,7 @@ import json
 import re
 import shlex
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -18,8 +19,17 @@ from tuner.parameters.writer import write_parameters
 from tuner.report.matches import read_match
 from tuner.report.page import render
 from tuner.report.run import read_run
-from tuner.report.verdict import match_to_play, more_games, reasons, report_command, verdict
+from tuner.report.verdict import (
+    difference_text,
+    match_to_play,
+    more_games,
+    reasons,
+    report_command,
+    rounds_verdict,
+    verdict,
+)
 from tuner.statistics.pentanomial import Results, count_games, summarise
+from tuner.tuning.result import rounds_lines
 
 WON, LOST, DRAWN, SPLIT = (1, 1), (-1, -1), (0, 0), (1, -1)
 
@@ -179,3 +189,43 @@ def test_too_few_pairs_have_no_forecast():
     results = PointResults(tuple(np.bincount(points.sum(1) + 6, minlength=13).tolist()), Counter(points.ravel().tolist()), points,
                            None)
     assert more_games(point_difference(results)).startswith("Too few pairs of games were played to estimate")
+
+
+ROUNDS = [{"games": 400, "score": 0.655, "elo": 112.0, "error": 31.0, "moved": 0.05,
+           "held_out": {"before": 0.5, "after": 0.49, "difference": -0.01, "low": None, "high": None, "games": 60}},
+          {"games": 400, "score": 0.57, "elo": 49.0, "error": 29.0, "moved": 0.03, "held_out": None},
+          {"games": 400, "score": 0.55, "elo": 35.0, "error": 28.0, "moved": 0.03, "held_out": None}]
+
+
+@pytest.mark.parametrize(("matches", "kept", "kind", "said"), [
+    (ROUNDS, 3, "better", "3 rounds of own games, each against the one before: +112 ± 31 Elo, +49 ± 29 Elo, +35 ± 28 Elo"),
+    (ROUNDS[:2], 1, "better", "A round of own games: +112 ± 31 Elo against classic"),
+    ([ROUNDS[0] | {"elo": -50.0, "error": 30.0}], 1, "worse", "A round of own games: −50 ± 30 Elo against classic"),
+    ([ROUNDS[0] | {"elo": None, "error": None, "score": 1.0}], 1, "not decided", "A round of own games: 100.0 % against classic"),
+    (ROUNDS[:1] + [ROUNDS[1] | {"error": 60.0}], 2, "not decided", "2 rounds of own games, each against the one before"),
+])
+def test_rounds_of_own_games_and_their_matches_are_the_story_of_a_run(tmp_path, matches, kept, kind, said):
+    found = findings(positions=[])
+    found["result"] |= {"own_games": 6000, "own_rounds": kept, "own_matches": matches}
+    run = read_run(tune_run(tmp_path / "run", "classic", found), [])
+    verdict = rounds_verdict(run)
+    assert verdict.kind == kind and verdict.sentence.replace("\u00a0", " ").startswith(said)
+    text, sections = render(run)
+    text = text.replace("\u00a0", " ")
+    assert said in text and "Playing strength not tested yet" not in text and "Not played against classic yet" in text
+    assert sections[0].name == "rounds" and text.count('<tr><th scope="row">1') >= 1
+    assert ("round 2 was undone: +49 ± 29 Elo" in text) == (len(matches) > kept)
+    lines = rounds_lines(found["result"])
+    assert lines[0].startswith("round 1   ") and "against classic" in lines[0]
+    assert len([line for line in lines if line.startswith("round ")]) == len(matches)
+    assert lines[len(matches) - 1].endswith("; undone") == (len(matches) > kept)
+
+
+def test_a_match_has_one_interval_on_the_page_and_in_the_command(tmp_path):
+    """Half the interval after the value, as fastchess prints it; the ends where it would say something else of 0."""
+    match = read_match(match_run(tmp_path / "match", [WON, LOST, (1, 0), DRAWN, WON] * 2))
+    block = re.search(r"Elo: ([\d.]+) \+/- ([\d.]+)", match.block)
+    detail = verdict(match, None).detail.replace("\u00a0", " ")
+    assert detail.startswith(f"+{float(block[1]):.0f} ± {float(block[2]):.0f} Elo; 20 games")
+    edge = replace(match.difference, value=30.0, low=1.0, high=63.0)
+    assert difference_text(edge, edge.interval).replace("\u00a0", " ") == "+30 ± 31 Elo [+1, +63]"

@@ -11,11 +11,12 @@ import pytest
 
 from games.record import ReadOptions
 from games.streams import InputError
+from tests.conftest import SAMPLES
 from tests.tuner.rows.support import ENGINE, PHASES, STAGES, random_rows
 from tuner.datasets.dataset import Dataset
 from tuner.datasets.format import ARRAYS
 from tuner.datasets.reader import open_dataset
-from tuner.engine.loading import SAMPLES, load_engine, load_parameters
+from tuner.engine.loading import load_engine, load_parameters
 from tuner.fit.options import FitOptions
 from tuner.fit.regression import fit
 from tuner.ingest.build import build

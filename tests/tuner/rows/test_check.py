@@ -44,6 +44,27 @@ def test_an_engine_with_rounded_weights_fits(seed):
     assert "rounded to whole numbers" in found.lines()[-1] and "nothing is wrong" in found.lines()[-1]
 
 
+@pytest.mark.parametrize("rounding", [False, True])
+def test_a_fault_in_few_rows_is_not_excused_by_rounding(rounding):
+    """Two of 3,000 rows count a number whose weights in engine and file differ by 12 centipawns."""
+    engine = Engine.random(1, 3000)
+    column = ENGINE.labels().index("king.shelter")
+    engine.counts[:, column] = 0
+    engine.counts[[50, 1700], column] = 1
+    shift = np.random.default_rng(1).uniform(-0.499, 0.499, engine.weights.shape)
+    weights = engine.weights + rounding * shift
+    weights[:, column] += 12
+    found = check(engine.rows(), weights)
+    assert "nothing is wrong" not in "\n".join(found.lines())
+    if not rounding:
+        assert found.fits and found.share > 0.999
+        assert [fault.name for fault in found.faults] == ["king.shelter"]
+    else:
+        assert found.lines()[-1].endswith(
+            f"the rows that differ agree, except {200 / (found.checked - found.exact):.2g} % of them, "
+            "which are wrong in another way: see the largest difference.")
+
+
 @pytest.mark.parametrize("seed", SEEDS)
 def test_evaluations_by_side_to_move_are_named(seed):
     engine = Engine.random(seed)

@@ -105,15 +105,32 @@ def xboard(how: str, ply: int) -> None:
         if not words:
             continue
         if words[0] == "protover":
-            say('feature ping=1 setboard=1 usermove=1 nps=1 san=0 reuse=1 sigint=0 sigterm=0 myname="fake" done=1')
+            say('feature ping=1 usermove=1 nps=1 san=0 reuse=1 sigint=0 sigterm=0 myname="fake"'
+                + (" done=1" if how == "edit" else " setboard=1 done=1"))
         elif words[0] == "ping":
             say(f"pong {words[1]}")
         elif words[0] == "new":
             board, forced = chess.Board(), False
-        elif words[0] == "setboard":
+        elif words[0] == "edit" and how == "edit":
+            colour = chess.WHITE
+            for piece in map(str.strip, sys.stdin):
+                if piece == "#":
+                    board.clear_board()
+                elif piece == "c":
+                    colour = not colour
+                elif piece == ".":
+                    break
+                else:
+                    man = chess.Piece.from_symbol(piece[0] if colour else piece[0].lower())
+                    board.set_piece_at(chess.parse_square(piece[1:]), man)
+            board.castling_rights, board.ep_square = chess.BB_CORNERS, None
+            board.castling_rights = board.clean_castling_rights()
+        elif words[0] == "setboard" and how != "edit":
             board = chess.Board(" ".join(words[1:]))
         elif words[0] == "force":
             forced = True
+        elif forced and words[0][:1].islower() and words[0][1:2].isdigit():  # a move without `usermove`
+            board.push_uci(words[0])
         elif words[0] == "go":
             forced = False
             think()

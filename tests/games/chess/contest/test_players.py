@@ -15,6 +15,7 @@ from games.chess.contest.players import external
 from games.contest import CRASH, ILLEGAL, RESIGNS, STALL, Control, Forfeit
 from games.record import find
 from games.streams import InputError
+from tests.games.chess.client.support import installed
 
 GAME = find("chess")
 FAKE = f"{sys.executable} {Path(__file__).with_name('fake_engine.py')}"
@@ -54,6 +55,38 @@ def test_an_engine_plays_and_tells_what_it_thinks(engine, protocol):
     assert len(play(player)) == 6
     choice = player.choose(GAME.start()[None], [], None) if player.begin("2") is None else None
     assert (choice.score, choice.win_in, choice.depth) == (-12.0, None, 3)
+
+
+@pytest.mark.parametrize("text", [
+    "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1", "r3k2r/p6p/8/8/8/8/P6P/R3K2R b KQkq - 3 9",
+    "8/5k2/8/8/3P4/8/2K5/7r w - - 0 1"])
+def test_an_engine_without_setboard_is_given_positions_by_edit(engine, text):
+    player, start = engine("edit", protocol="xboard"), GAME.position(text)
+    player.begin("1")
+    choice = player.choose(start[None], [], None)
+    assert choice.move in GAME.legal_moves(start)
+
+
+@pytest.mark.parametrize("text", ["r3k2r/8/8/8/8/8/8/R3K2R w Qk - 0 1", "4k3/8/8/8/3pP3/8/8/4K3 b - e3 0 1"])
+def test_what_edit_cannot_say_is_one_line(engine, text):
+    player = engine("edit", protocol="xboard")
+    player.begin("1")
+    with pytest.raises(InputError, match="has no `setboard`, and cannot be given .*; choose openings that are games"):
+        player.choose(GAME.position(text)[None], [], None)
+
+
+@pytest.mark.parametrize("text", [None, "r3k2r/p6p/8/8/8/8/P6P/R3K2R b KQkq - 3 9", "8/5k2/8/8/3P4/8/2K5/7r w - - 0 1"])
+def test_fairy_max_plays_from_positions(text):
+    player = external("xboard", installed("fairymax"), {}, Control(movetime=0.05), None)
+    try:
+        line, moves = [GAME.start() if text is None else GAME.position(text)], []
+        player.begin("1")
+        for _ in range(8):
+            moves.append(player.choose(np.array(line), moves, None).move)
+            assert moves[-1] in GAME.legal_moves(line[-1])
+            line.append(GAME.play(line[-1], moves[-1]))
+    finally:
+        player.close()
 
 
 @pytest.mark.parametrize(("how", "kind", "detail"), [

@@ -8,8 +8,10 @@ import pytest
 
 cshogi = pytest.importorskip("cshogi")
 
+from games.protocol.server import Server  # noqa: E402
 from games.shogi.usi.go import Go, parse_go  # noqa: E402
-from tests.games.shogi.usi.support import Talk  # noqa: E402
+from games.shogi.usi.server import USI  # noqa: E402
+from tests.games.shogi.usi.support import Talk, evaluation  # noqa: E402
 
 INFO = re.compile(r"info depth \d+ score (?:cp|mate) -?\d+ nodes \d+ nps \d+ hashfull \d+ time \d+ pv (?P<pv>.+)")
 
@@ -83,7 +85,7 @@ def test_weights_are_options_that_change_the_play(talk):
     talk.say("eval")
     assert talk.hear("static") == "static evaluation 900.0 cp (black side)"
     talk.ask("setoption name EvalFile value classic", "setoption name EvalFile value hand", "setoption name USI_Hash value 2",
-             "setoption name Move_Overhead value 0", "setoption name USI_Ponder value true")
+             "setoption name NetworkDelay value 0", "setoption name USI_Ponder value true")
 
 
 @pytest.mark.parametrize(("line", "answer"), [
@@ -94,7 +96,7 @@ def test_weights_are_options_that_change_the_play(talk):
     ("setoption", "setoption without a name; expected setoption name NAME [value VALUE]"),
     ("setoption name USI_Hash value 0", "USI_Hash 0 is not from 1 to 65536"),
     ("setoption name USI_Ponder value 7", "USI_Ponder '7' is neither true nor false"),
-    ("setoption name Other value 7", "unknown option 'Other'; expected USI_Hash, USI_Ponder, Move_Overhead, EvalFile or one of "
+    ("setoption name Other value 7", "unknown option 'Other'; expected USI_Hash, USI_Ponder, NetworkDelay, EvalFile or one of "
                                      "20 weights, such as material.pawn"),
     ("setoption name EvalFile value x", "x: no such file")])
 def test_a_wrong_line_is_answered_by_one_line_and_ignored(talk, line, answer):
@@ -106,7 +108,26 @@ def test_a_wrong_go_is_answered_by_a_move(talk):
     assert talk.heard[0] == "info string depth 'x' is not a whole number; ignored"
     assert parse_go(["depth", "3", "hello", "byoyomi"]) == (Go(depth=3), [
         "go: unknown argument 'hello'; expected depth, nodes, movetime, btime, wtime, byoyomi, binc, winc, infinite, ponder or "
-        "mate", "byoyomi has no number; ignored"])
+        "searchmoves", "byoyomi has no number; ignored"])
+
+
+def test_of_searchmoves_alone_one_is_played(talk):
+    board = cshogi.Board()
+    for name in ("9g9f", "1i1h", "5i5h"):
+        assert talk.best("position startpos", f"go depth 3 searchmoves {name}")[0] == name
+        check_info(talk.heard, board.sfen())
+    assert talk.best("position startpos", "go depth 3 searchmoves 9i9h 1g1f 9i9h")[0] in ("9i9h", "1g1f")
+    assert talk.best("go nodes 500 searchmoves 5i5h 5a5b")[0] == "5i5h"
+    assert talk.heard[0] == "info string searchmoves: illegal move '5a5b'; ignored"
+
+
+def test_a_network_delay_is_kept_of_byoyomi_unless_set_otherwise():
+    server = Server(USI, evaluation(), lambda line: None, "it", "hand")
+    line = USI.new_line()
+    for expected, words in ((0.88, ["byoyomi", "1000"]), (9.88, ["btime", "0", "byoyomi", "10000"]), (0.05, ["byoyomi", "100"])):
+        assert USI.task(words, line, server.options)[0].limits.seconds == pytest.approx(expected)
+    server.obey("setoption name NetworkDelay value 300")
+    assert USI.task(["byoyomi", "1000"], line, server.options)[0].limits.seconds == pytest.approx(0.7)
 
 
 def test_byoyomi_is_time_for_each_move_besides_the_clock():
