@@ -19,10 +19,15 @@ COMPRESSED_PIECE = 1 << 14  # bytes read from an archive at a time
 ZSTANDARD_PIECE = 1 << 10
 LARGEST_WINDOW = 1 << 27  # of Zstandard, kept in memory; the default limit of `zstd -d`
 LONGEST_LINE = 1 << 24
+SLICE = 1 << 16  # bytes split into lines at a time, of which there may be as many
+LONGEST_MESSAGE = 2000  # characters; what a file holds may be quoted in it
 
 
 class InputError(ValueError):
     """A mistake in the user's input; the message is one line: where, what was found, what was expected, what to do."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text if len(text) <= LONGEST_MESSAGE else f"{text[:LONGEST_MESSAGE - 500]} ... {text[-400:]}")
 
 
 # Each yields the decompressed content of some bytes of an archive member, in pieces of bounded size, and returns the bytes after
@@ -109,16 +114,23 @@ def beginning(stream: Iterator[bytes], size: int) -> bytes:
 
 
 def lines(source: str | Path, stream: Iterator[bytes] | None = None) -> Iterator[bytes]:
-    """Yield the lines of a file, without line ends; of its bytes from `stream`, or read by `pieces`."""
-    begun, size = [], 0  # pieces of an incomplete line, and their size
-    for piece in pieces(source) if stream is None else stream:
+    """Yield the lines of a file, without line ends; of its bytes from `stream`, or read by `pieces`.
+
+    InputError for more than LONGEST_LINE bytes of one line, or of empty lines and #.
+    """
+    begun, size, empty = [], 0, 0  # pieces of an incomplete line, and their size; bytes without text
+    for piece in (whole[at:at + SLICE] for whole in (pieces(source) if stream is None else stream)
+                  for at in range(0, len(whole), SLICE)):
+        empty = 0 if piece.translate(None, b"# \t\r\n") else empty + len(piece)
+        if empty > LONGEST_LINE:
+            raise InputError(f"{source}: more than {LONGEST_LINE:,} bytes of empty lines; expected lines of text")
         first, *others = piece.split(b"\n")
         begun.append(first)
         size += len(first)
         if others:
             yield b"".join(begun)
-            *whole, last = others
-            yield from whole
+            *others, last = others
+            yield from others
             begun, size = [last], len(last)
         if size > LONGEST_LINE:
             raise InputError(f"{source}: a line of more than {LONGEST_LINE:,} bytes; expected lines of text")

@@ -69,7 +69,7 @@ def counting() -> Iterator[tuple[str, int, float, float | None]]:
         reference = None
         if cshogi is not None:
             started = time.process_time()
-            theirs = _perft(cshogi.Board(sfen), depth - 1)
+            theirs = _perft(cshogi.Board(sfen), depth)
             reference = theirs / (time.process_time() - started)
         yield f"{name} to depth {depth}", nodes, ours, reference
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from pathlib import Path
 
 from games.shogi import csa, kif
-from games.streams import InputError, beginning, pieces, plain_name
+from games.streams import InputError, beginning, lines, pieces, plain_name
 
 CSA, KIF, PSV, HCPE = "CSA", "KIF", "PackedSfenValue", "hcpe"
 SUFFIXES = {".csa": CSA, ".kif": KIF, ".kifu": KIF, ".psv": PSV, ".bin": PSV, ".hcpe": HCPE}
@@ -31,13 +32,15 @@ def of_file(name: str) -> str:
         start = beginning(pieces(name), START) if Path(name).is_file() else b""
     except InputError:
         start = b""
-    for line in decoded(start).splitlines():
-        if csa.begins(line):
-            return CSA
-        if kif.begins(line):
-            return KIF
+    if found := of_lines(decoded(start).splitlines()):
+        return found
     raise InputError(f"{name}: neither the name nor the first lines say the format, expected a file of games of shogi with the "
                      f"suffix {', '.join(SUFFIXES)}")
+
+
+def of_lines(lines: Iterable[str]) -> str | None:
+    """Return the format that lines of text say, or None."""
+    return next((form for line in lines for form, begins in ((CSA, csa.begins), (KIF, kif.begins)) if begins(line)), None)
 
 
 def holds_games(name: str) -> bool:
@@ -58,7 +61,7 @@ def decoded(content: bytes) -> str:
 
 def lines_of(source: str) -> list[str]:
     """Return the lines of a text file, or of all files of an archive."""
-    return re.split("\r\n|\n|\r", decoded(b"".join(pieces(source))))
+    return re.split("\r\n|\n|\r", decoded(b"\n".join(lines(source))))
 
 
 def games_apart(lines: list[str], form: str) -> list[tuple[int, int]]:

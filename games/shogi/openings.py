@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -12,8 +12,10 @@ from games.shogi import content, notation, sfen
 from games.shogi.gamefile import shown
 from games.shogi.movegen import play
 from games.shogi.position import WORDS
-from games.shogi.reading import parse
+from games.shogi.reading import games_of
 from games.streams import InputError
+
+FIRST_LINES = 1000  # that may say the format of a file whose name does not
 
 
 def line_of(text: str) -> tuple[list[np.ndarray], list[int]]:
@@ -34,9 +36,9 @@ def line_of(text: str) -> tuple[list[np.ndarray], list[int]]:
     return line, found
 
 
-def _of_lines(source: str, skip: Callable[[str], None]) -> tuple[list[np.ndarray], list[list[int]]]:
+def _of_lines(source: str, lines: Sequence[str], skip: Callable[[str], None]) -> tuple[list[np.ndarray], list[list[int]]]:
     starts, moves = [], []
-    for number, text in enumerate(content.lines_of(source), 1):
+    for number, text in enumerate(lines, 1):
         if not text.strip() or text.startswith("#"):
             continue
         try:
@@ -55,16 +57,15 @@ def openings(source: str, note: Callable[[str], None]) -> Openings:
     starts: list[np.ndarray] = []
     moves: list[list[int]] = []
     notes = Notes(source, note, MOST_OF_OPENINGS)
-    try:
-        form = content.of_file(source)
-    except InputError:
-        form = None
+    form = content.by_name(source)
     if form in content.PACKED:
         raise InputError(f"{source}: openings cannot be {form} records; expected games, SFEN positions or lines of USI moves")
+    lines = content.lines_of(source)
+    form = form or content.of_lines(lines[:FIRST_LINES])
     if form is None:
-        starts, moves = _of_lines(source, notes.add)
+        starts, moves = _of_lines(source, lines, notes.add)
     else:
-        for game in parse(source, form):
+        for game in games_of(lines, form):
             if game.fault:
                 notes.add(f"{source}:{game.fault.line}: {game.fault.text}; game skipped")
             else:

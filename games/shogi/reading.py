@@ -21,7 +21,11 @@ RECORDS = 1 << 14  # packed records read at a time
 
 def parse(source: str, form: str) -> Iterator[ParsedGame]:
     """Yield the games of a text file, with their faults noted in them."""
-    lines = content.lines_of(source)
+    return games_of(content.lines_of(source), form)
+
+
+def games_of(lines: list[str], form: str) -> Iterator[ParsedGame]:
+    """Yield the games of the lines of a file, with their faults noted in them."""
     for begin, end in content.games_apart(lines, form):
         games = csa.read_games(lines[begin:end]) if form == content.CSA else [kif.read_game(lines[begin:end])]
         for game in games:

@@ -114,6 +114,19 @@ def test_settings_that_make_no_sense_are_refused(tmp_path, name, value, said):
     assert {file: file.read_bytes() for file in path.parent.iterdir()} == before
 
 
+def test_openings_of_a_pipe_are_read_once_and_a_match_with_them_cannot_go_on(tmp_path):
+    reading, writing = os.pipe()
+    os.write(writing, b"rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -\n")
+    os.close(writing)
+    run = tmp_path / "run"
+    done("match", "pesto", "zero", "--depth", "1", "--games", "2", "--openings", f"/dev/fd/{reading}", "--run", run)
+    os.close(reading)
+    ran = tuner("match", "--resume", run)
+    assert ran.status == 2 and ran.err.endswith("put it back, or start another match\n")
+    ran = tuner("match", "pesto", "zero", "--openings", "/dev/zero")
+    assert ran.status == 2 and ran.err.count("\n") == 1 and "/dev/zero: " in ran.err
+
+
 def test_a_resumed_match_requires_the_copies_of_its_parameters(tmp_path):
     play(*PAIR, "--games", 2, "--run", tmp_path / "run", "--random-plies", 0)
     (tmp_path / "run" / "b.yaml").unlink()

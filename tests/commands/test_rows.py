@@ -210,3 +210,11 @@ def test_mistakes_with_engines_are_one_line(chess, tmp_path, monkeypatch, argume
     outputs = [] if arguments[0] == "inspect" else ["-o", tmp_path / "new.ds"]
     ran = tuner("dataset", *arguments, *outputs)
     assert ran.status == 2 and words in ran.err and ran.err.count("\n") == 1 and not (tmp_path / "new.ds").exists()
+
+
+def test_an_export_of_a_dataset_of_games_says_that_it_has_no_positions(chess, tmp_path):
+    (tmp_path / "games.ttt").write_text("1-0 b2 a1 c1 a3 a2 b1 c2\n")
+    done("dataset", tmp_path / "games.ttt", "-o", tmp_path / "games.ds", "--params", "tictactoe/zero")
+    ran = done("dataset", "export", tmp_path / "games.ds", "-o", tmp_path / "games.csv")
+    assert ran.err == f"{tmp_path / 'games.ds'}: holds counts, but not the positions that were counted: the rows have no `fen`\n"
+    assert "`fen`" not in done("dataset", "export", chess / "rows.ds", "-o", tmp_path / "rows.csv").err

@@ -8,7 +8,9 @@ import io
 import random
 import re
 import struct
+import tracemalloc
 import zipfile
+from collections import deque
 
 import pytest
 import zstandard
@@ -161,6 +163,24 @@ def test_lines_do_not_depend_on_the_pieces(tmp_path, monkeypatch):
     monkeypatch.setattr(streams, "LONGEST_LINE", 8)
     with pytest.raises(InputError, match="a line of more than 8 bytes; expected lines of text"):
         list(lines(path))
+
+
+@pytest.mark.parametrize("line", [b"\n", b" \r\n", b"#\n"])
+def test_lines_of_an_archive_of_empty_lines_need_little_memory_and_end(line, tmp_path):
+    path = tmp_path / "lines.zst"
+    path.write_bytes(zstandard.compress(line * ((1 << 25) // len(line))))
+    assert path.stat().st_size < 20_000
+    tracemalloc.start()
+    with pytest.raises(InputError, match="lines.zst: more than 16,777,216 bytes of empty lines; expected lines of text"):
+        deque(lines(path), maxlen=0)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 100 << 20
+
+
+def test_an_error_quotes_no_more_than_a_reader_reads():
+    text = str(InputError(f"a.yaml:1: game is {'x' * 4_000_000!r}, expected chess"))
+    assert len(text) <= 2000 and text.startswith("a.yaml:1: game is 'xxx") and text.endswith("xxx', expected chess")
 
 
 @pytest.mark.parametrize("piece", [1, 3, 1000])

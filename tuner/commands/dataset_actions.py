@@ -11,7 +11,7 @@ from rich.console import Console
 
 from games.record import wording_of
 from games.streams import InputError
-from tuner.commands.display import TerminalDisplay, output_console
+from tuner.commands.display import TerminalDisplay, output_console, show_note
 from tuner.commands.options import add_read_options, read_options
 from tuner.commands.where import executor_of
 from tuner.datasets.dataset import Dataset
@@ -142,6 +142,8 @@ def export(sources: list[str], arguments: argparse.Namespace) -> dict:
     require_writable(target, ROWS, sources)
     data = open_dataset(sources[0])
     number = write_rows(target, batches_of(data), data.layout, len(data.manifest["stages"]))
+    if not len(data.text):
+        show_note(f"{sources[0]}: holds counts, but not the positions that were counted: the rows have no `fen`")
     if not arguments.json:
         print(f"wrote {target}: {number:,} rows of {data.columns:,} columns, {target.stat().st_size / 1e6:.1f} MB")
     return {"rows": str(target), "positions": number, "columns": data.columns}

@@ -128,9 +128,11 @@ def spin_limits(r: Rounded) -> tuple[np.ndarray, np.ndarray]:
 
 
 def each_number(r: Rounded) -> list[tuple[str, int, int]]:
-    """Name, stage and column of every weight: `material.knight.mg`, `pawns.passed[3].eg`; with one stage `lines.win`."""
+    """Name, stage and column of every weight: `material.knight.mg`, `pawns.passed[3].eg`; with one stage `lines.win`; of an
+    option of an engine the name that it has there."""
     ends = [f".{stage}" for stage in r.stages] if len(r.stages) > 1 else [""]
-    return [(label + end, s, column) for column, label in enumerate(r.parameters.layout.labels())
+    name = r.parameters.option_name if len(r.stages) == 1 else lambda label: None
+    return [(name(label) or label + end, s, column) for column, label in enumerate(r.parameters.layout.labels())
             for s, end in enumerate(ends)]
 
 

@@ -45,10 +45,14 @@ def first_forfeit_text(forfeit: str, players: tuple[PlayerSpec, PlayerSpec]) -> 
     """A remark during the match, about the first game that a player lost by this fault: "a crash"."""
     side, _, kind = forfeit.partition(" ")
     player = players["ab".index(side)]
-    text = f"{player.name} lost a game by {kind}; the match continues"
+    return f"{player.name} lost a game by {kind}; the match continues{_forfeit_hint(kind, player)}"
+
+
+def _forfeit_hint(kind: str, player: PlayerSpec) -> str:
+    """What may be the reason why a player loses by a fault."""
     if kind == STALL and player.control.nodes is not None:
-        text += ". Some engines ignore a limit of nodes and search without end: give --depth or --movetime"
-    return text
+        return ". Some engines ignore a limit of nodes and search without end: give --depth or --movetime"
+    return ""
 
 
 def outcome_of(settings: Settings, contestants: Contestants, tallies: list[Tally], test: Sprt | None, folder: Path | None,
@@ -68,7 +72,8 @@ def outcome_of(settings: Settings, contestants: Contestants, tallies: list[Tally
         lines.append(f"{tally.decision} accepted")
     for forfeit, count in sorted(tally.forfeits.items()):
         side, _, kind = forfeit.partition(" ")
-        lines.append(f"Forfeits: {names['ab'.index(side)]} lost {count} by {kind}")
+        hint = _forfeit_hint(kind, contestants.legs[0]["ab".index(side)])
+        lines.append(f"Forfeits: {names['ab'.index(side)]} lost {count} by {kind}{hint}")
     if len(tallies) > 1 or (settings.plies and RANDOM in names):
         rows = ladder_of(contestants, tallies)
         plain["ladder"] = {"plies": settings.plies, "opponent": names[contestants.opponent], "rows": rows}

@@ -91,9 +91,13 @@ def settings_of(a: str, b: str, **changes: Any) -> Settings:
                  seed=1, plies=0, resign=None, draw=None, hash=None, option_a=(), option_b=(), terms=(), files={})
     return Settings(a, b, **{**usual, **changes})
 
+PIPE = "a pipe"  # in place of a sha256: a match that needs it again cannot go on
+
 
 def hash_of(path: str | Path) -> str:
-    """The sha256 of the bytes of a file; InputError if it is unreadable."""
+    """The sha256 of the bytes of a file; InputError if it is unreadable. PIPE for what can be read only once, or has no end."""
+    if Path(path).is_fifo() or Path(path).is_char_device():
+        return PIPE
     try:
         return sha256_of(path)
     except OSError:

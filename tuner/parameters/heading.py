@@ -30,7 +30,7 @@ def heading_of(path: Path) -> Heading:
     if rows and not NAME.fullmatch(node.value):
         raise InputError(f"{path}:{node.line}: game is {one_line(node.value)[:40]!r}, expected a name")
     if not rows and node.value not in available():
-        raise InputError(f"{path}:{node.line}: unknown game {node.value!r}; available: {', '.join(available())} (terms that "
+        raise InputError(f"{path}:{node.line}: unknown game {node.value[:40]!r}; available: {', '.join(available())} (terms that "
                          "another program counts need `terms: rows` in this file)")
     weights = root.value.get("weights")
     names = tuple(weights.value) if weights is not None and isinstance(weights.value, dict) else ()

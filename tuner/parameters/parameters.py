@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from games.record import USUAL_SCALE, Wording, wording_of
+from tuner.io.text import one_line
 from tuner.parameters.comments import Comment
 from tuner.parameters.layout import Layout
 
@@ -17,6 +18,7 @@ LARGEST_WEIGHT = 20000.0
 SMALLEST_SD, LARGEST_SD = 1e-3, 1e6  # of a prior
 LARGEST_ERROR = 1e12  # larger standard errors count as unknown
 UNKNOWN = "~"
+ENGINE_OPTIONS = "engine_options"  # of `learned`: what an engine calls the options that are parameters
 
 
 @dataclass(frozen=True)
@@ -69,7 +71,16 @@ class Parameters:
         return low, high
 
     def with_weights(self, weights: np.ndarray, **changes) -> Parameters:
+        """The parameters with other weights; what an engine calls its options stays, whatever else is `learned`."""
+        if ENGINE_OPTIONS in self.learned and "learned" in changes:
+            changes["learned"] = {ENGINE_OPTIONS: self.learned[ENGINE_OPTIONS], **changes["learned"]}
         return replace(self, weights=weights, **changes)
+
+    def option_name(self, path: str) -> str | None:
+        """What an engine calls the option that became this parameter: `Piece Activity` for `options.Piece_Activity`."""
+        names = self.learned.get(ENGINE_OPTIONS)
+        name = names.get(path) if isinstance(names, dict) else None
+        return None if name is None else one_line(str(name))
 
 
 def untapered(p: Parameters) -> Parameters:

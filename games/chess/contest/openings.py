@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from pathlib import Path
+from itertools import chain
 
 import numpy as np
 
 from games.chess import faults
+from games.chess.content import POSITIONS, START, by_name, of_start
 from games.chess.fen import position
 from games.chess.game_row import FAULT, FIRST_MOVE, PLIES
 from games.chess.movegen import has_moves
@@ -15,29 +16,37 @@ from games.chess.pgn import fault_text, parsed
 from games.chess.position import WORDS
 from games.contest import Openings
 from games.faults import MOST_OF_OPENINGS, Notes
-from games.streams import InputError, lines, plain_name
+from games.streams import InputError, beginning, lines, pieces, plain_name
+
+MOST_WITHOUT = 100_000  # lines without a position, empty or not, after which a file is refused
 
 
 def read(source: str, note: Callable[[str], None]) -> Openings:
-    """Read the openings of a file in order: lines if it is named .epd, .fen or .txt (compressed or not), otherwise PGN.
+    """Read the openings of a file in order: lines or PGN by its name (compressed or not), or else by its first lines.
 
     Bad lines and games are skipped with a note; InputError if no opening is left.
     """
     notes = Notes(str(source), note, MOST_OF_OPENINGS)
-    name = plain_name(str(source)).lower()
-    found = _of_lines(source, notes.add) if name.endswith((".epd", ".fen", ".txt")) else _of_games(source, notes.add)
+    stream = pieces(source)
+    start = beginning(stream, START)
+    stream = chain([start], stream)
+    as_lines = plain_name(str(source)).lower().endswith(".txt") or (by_name(source) or of_start(start, source)) == POSITIONS
+    found = _of_lines(source, stream, notes.add) if as_lines else _of_games(source, stream, notes.add)
     notes.end("skipped")
     if not len(found):
-        raise InputError(f"{source}: no openings found; expected lines of EPD in a file named .epd, or games in PGN")
+        raise InputError(f"{source}: no openings found; expected lines of EPD or FEN, or games in PGN")
     return found
 
 
-def _of_lines(source: str | Path, skip: Callable[[str], None]) -> Openings:
-    return Openings(np.array([words for words in _positions(source, skip)], np.uint64).reshape(-1, WORDS))
+def _of_lines(source: str, stream: Iterator[bytes], skip: Callable[[str], None]) -> Openings:
+    return Openings(np.array([words for words in _positions(source, stream, skip)], np.uint64).reshape(-1, WORDS))
 
 
-def _positions(source: str | Path, skip: Callable[[str], None]) -> Iterator[np.ndarray]:
-    for number, line in enumerate(lines(source), 1):
+def _positions(source: str, stream: Iterator[bytes], skip: Callable[[str], None]) -> Iterator[np.ndarray]:
+    last = 0  # line with a position
+    for number, line in enumerate(lines(source, stream), 1):
+        if number - last > MOST_WITHOUT:
+            raise InputError(f"{source}: line {number}: no position on {MOST_WITHOUT:,} lines; expected lines of EPD or FEN")
         text = line.decode("utf-8-sig", "replace").strip()
         if not text or text.startswith("#"):
             continue
@@ -46,15 +55,16 @@ def _positions(source: str | Path, skip: Callable[[str], None]) -> Iterator[np.n
         except ValueError as problem:
             skip(f"{source}: line {number}: {problem}; line skipped")
             continue
+        last = number
         if has_moves(words):
             yield words
         else:
-            skip(f"{source}: line {number}: no legal move: {text!r}; line skipped")
+            skip(f"{source}: line {number}: no legal move: {text[:100]!r}; line skipped")
 
 
-def _of_games(source: str | Path, skip: Callable[[str], None]) -> Openings:
+def _of_games(source: str, stream: Iterator[bytes], skip: Callable[[str], None]) -> Openings:
     starts, moves, ends, total, number = [], [], [], 0, 0
-    for found, _ in parsed(source):
+    for found, _ in parsed(source, stream):
         for i, row in enumerate(found.rows[:found.count]):
             number += 1
             # a game of an opening book has no result

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import cProfile
+import os
 import pstats
 import random
 from dataclasses import replace
@@ -295,6 +296,17 @@ def test_openings_are_games_or_lines_of_usi(tmp_path):
     path.write_text("x\n")
     with pytest.raises(InputError, match="no openings found, expected games, SFEN positions or lines such as startpos moves"):
         openings.openings(str(path), notes.append)
+
+
+def test_openings_come_through_a_pipe_and_a_device_without_an_end_is_refused(tmp_path):
+    for text in ("startpos moves 7g7f 3c3d\n", "V2\nPI\n+\n+7776FU\n%TORYO\n"):
+        reading, writing = os.pipe()
+        os.write(writing, text.encode())
+        os.close(writing)
+        assert len(openings.openings(f"/dev/fd/{reading}", lambda text: None)) == 1
+        os.close(reading)
+    with pytest.raises(InputError, match="/dev/zero: a line of more than 16,777,216 bytes; expected lines of text"):
+        openings.openings("/dev/zero", lambda text: None)
 
 
 def test_of_many_bad_openings_a_few_are_noted_and_the_others_counted(tmp_path):

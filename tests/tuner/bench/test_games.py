@@ -87,6 +87,10 @@ def test_a_fit_is_measured_in_a_process_of_its_own(tmp_path, monkeypatch):
 
 def test_perft_of_shogi_is_measured_on_its_own_positions(monkeypatch):
     monkeypatch.setattr(shogi_bench, "PERFT", ((*shogi_bench.PERFT[0][:2], 3),))
+    theirs, counted = [], shogi_bench._perft
+    monkeypatch.setattr(shogi_bench, "_perft", lambda *given: theirs.append(counted(*given)) or theirs[-1])
     rows = json.loads(done("bench", "perft", "--params", "shogi/hand", "--games", SAMPLES, "--json").out)["rows"]
     assert [line["what"] for line in rows] == ["perft, start to depth 3"]
     assert rows[0]["target"] == shogi_bench.TARGETS["perft"] and rows[0]["reference"] in ("cshogi", None)
+    if rows[0]["reference"]:
+        assert theirs[-1] == 25_470  # the nodes that we count, to the same depth

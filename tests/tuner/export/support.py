@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,32 @@ from tuner.parameters.layout import Layout, Place
 from tuner.parameters.parameters import Parameters
 
 STAGES = ("mg", "eg")
+
+# sources that no engine has, by file and for a number of bytes
+HOSTILE: dict[str, tuple[str, Callable[[int], str]]] = {
+    "prose": ("a.h", lambda n: "The knight is in front of a pawn, 12 points; if we (see below) count it = 5\n" * (n // 77)),
+    "code": ("a.h", lambda n: "".join(f"const int Bonus{i}[2] = {{1, 2}}; // knights\n" for i in range(n // 45))),
+    "definitions without an end": ("a.h", lambda n: "int a=" * (n // 6)),
+    "names without a type": ("a.h", lambda n: "a=" * (n // 2)),
+    "one long definition": ("a.h", lambda n: "int " + "a=1," * (n // 4)),
+    "brackets that were not opened": ("a.h", lambda n: "a" + "]=" * (n // 2)),
+    "brackets": ("a.h", lambda n: "int a" + "[1]" * (n // 3) + "=1;"),
+    "parentheses": ("a.h", lambda n: "int a=" + "(" * n),
+    "casts": ("a.h", lambda n: "int a=" + "(int)" * (n // 5)),
+    "lists in lists": ("a.h", lambda n: "int a=" + "{" * n),
+    "names of lists in lists": ("a.h", lambda n: "int a={" * (n // 7)),
+    "empty lists": ("a.h", lambda n: "int a={}" * (n // 8)),
+    "types in types": ("a.h", lambda n: "struct a{int x=1;" * (n // 17)),
+    "template arguments": ("a.h", lambda n: "int a=b<" * (n // 8)),
+    "#if in #if": ("a.h", lambda n: "#if\n" * (n // 4)),
+    "macros": ("a.h", lambda n: "#define A 1\n" * (n // 12)),
+    "a macro that begins within a line": ("a.h", lambda n: ";#define S 1"),
+    "references": ("a.rs", lambda n: "const a:i=" + "& " * (n // 2)),
+    "comments in comments": ("a.rs", lambda n: "/*" * (n // 4) + "*/" * (n // 4)),
+    "macros of lists": ("a.rs", lambda n: "const A:B=vec![" * (n // 15)),
+    "strings in strings": ("a.cs", lambda n: '$"{' * (n // 3)),
+    "names of one package": ("a.go", lambda n: "".join(f"a{i}: {{b: 5}},\n" for i in range(n // 14))),
+}
 
 
 def parameters(spec: dict[str, tuple[int, ...]], stages: tuple[str, ...] = STAGES, start: int = 1) -> Parameters:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+import sys
 
 import numpy as np
 import pytest
 
-from tests.tuner.export.support import into, parameters
+from games.streams import InputError
+from tests.tuner.export.support import HOSTILE, into, parameters
 
 KNIGHT, TEMPO, TABLE = {"mobility.knight": (3,)}, {"tempo.tempo": ()}, {"piece_square.king": (2, 3)}
 
@@ -178,3 +180,51 @@ def test_nothing_but_the_numbers_changes(tmp_path, name):
         comments = re.compile(r"//[^\r\n]*|/\*.*?\*/")
         assert comments.findall(after) == comments.findall(expected)
         assert after.count("\r\n") == before.count("\r\n") and into(tmp_path, name, after, p) == after
+
+
+def calls(run) -> int:
+    """How many functions a call of `run` calls."""
+    found = 0
+
+    def count(frame, event, argument):
+        nonlocal found
+        found += event in ("call", "c_call")
+
+    sys.setprofile(count)
+    try:
+        run()
+    finally:
+        sys.setprofile(None)
+    return found
+
+
+@pytest.mark.parametrize("kind", HOSTILE)
+def test_whatever_a_source_is_the_work_is_in_proportion_and_the_error_one_line(tmp_path, kind):
+    name, make = HOSTILE[kind]
+    p = parameters({f"hostile.number{i}": () for i in range(20)})
+
+    def read(size: int) -> None:
+        with pytest.raises(InputError) as problem:
+            into(tmp_path, name, make(size), p)
+        assert str(problem.value).startswith(str(tmp_path / name)) and "\n" not in str(problem.value)
+
+    few, many = (calls(lambda size=size: read(size)) for size in (3000, 6000))
+    assert many <= 2.5 * few + 1000
+
+
+def test_a_definition_of_many_names_is_read_to_its_end(tmp_path):
+    others = "".join(f"a{i} = {i}, b{i}[2] = {{1, 2}}, " for i in range(100))
+    assert into(tmp_path, "a.c", f"static const int {others}tempo[2] = {{7, 8}};", parameters(TEMPO)) == (
+        f"static const int {others}tempo[2] = {{1, 2}};")
+    with pytest.raises(InputError, match="a.c:1: tempo.tempo.mg is 300, but the type int8_t of tempo .* ends at 127"):
+        into(tmp_path, "a.c", f"int8_t {others}tempo[2] = {{7, 8}};", parameters(TEMPO, start=300))
+
+
+def test_similar_names_are_looked_for_once(tmp_path):
+    names = {f"hostile.pawn{i}": () for i in range(20)}
+    source = "".join(f"int Pawn{i}x = 5;" for i in range(200))
+    with pytest.raises(InputError, match=r"hostile.pawn0: no definition has its name; similar: Pawn0x \(.*19 more"):
+        into(tmp_path, "a.h", source, parameters(names))
+    one, all_of_them = (calls(lambda p=p: pytest.raises(InputError, into, tmp_path, "a.h", source, p))
+                        for p in (parameters({"hostile.pawn0": ()}), parameters(names)))
+    assert all_of_them < 2 * one

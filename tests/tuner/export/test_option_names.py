@@ -12,9 +12,14 @@ from games.streams import InputError
 from tuner.engine.loading import load_parameters
 from tuner.export.numbers import each_number, rounded
 from tuner.export.option_names import parameter_names, settings_of
+from tuner.export.settings import spsa_text, uci_text
 from tuner.parameters.layout import Layout, Place
 from tuner.parameters.parameters import Parameters
+from tuner.parameters.reader import read_parameters
 from tuner.parameters.writer import write_parameters
+from tuner.probe.jacobian import layout_of_options
+from tuner.probe.steps import steps_of
+from tuner.probe.write import parameters_of
 
 
 def spins(*names: str, low: int = 0, high: int = 400) -> dict[str, EngineOption]:
@@ -45,6 +50,22 @@ def test_weights_of_a_probe_lead_back_to_the_options(tmp_path):
     found, notes = settings_of(path, TOGA, "toga")
     assert found == {"Piece-Activity": "91", "King Safety": "120"}
     assert notes == [f"{path}: 1 of 2 values are rounded to whole numbers, by at most 0.4"]
+
+
+def test_an_export_names_the_options_of_the_engine(tmp_path):
+    """Also after the file was learned from the rows, or from a source."""
+    options = {name: TOGA[name] for name in ("Piece-Activity", "King Safety")}
+    steps = steps_of(options, list(options), {"Piece-Activity": 90}, None)
+    layout = layout_of_options(list(TOGA), steps)
+    p = parameters_of("chess", layout, steps, {"engine": "toga"}).with_weights(np.array([[91.0, 120.0]]), learned={"games": 3})
+    write_parameters(tmp_path / "learned.yaml", p)
+    r = rounded(read_parameters(tmp_path / "learned.yaml", None, "chess"))
+    assert [line for line in uci_text(r, "it").splitlines() if line.startswith("setoption")] == [
+        "setoption name Piece-Activity value 91", "setoption name King Safety value 120"]
+    assert [line.split(", ")[0] for line in spsa_text(r).splitlines()] == list(options)
+    (tmp_path / "options.txt").write_text(uci_text(r, "it"))
+    assert settings_of(tmp_path / "options.txt", TOGA, "toga") == ({"Piece-Activity": "91", "King Safety": "120"}, [])
+    assert settings_of(tmp_path / "learned.yaml", TOGA, "toga") == ({"Piece-Activity": "91", "King Safety": "120"}, [])
 
 
 def test_weights_of_a_file_of_ours_are_options_of_our_own_engine(tmp_path):

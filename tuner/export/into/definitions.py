@@ -7,11 +7,15 @@ functions only constants count, so that `score = 0;` is never taken for a defini
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from tuner.export.into.tokens import DIRECTIVE, END, NUMBER, SIGN, WORD, Source
+from games.streams import InputError
+from tuner.export.into.tokens import DEFINE, DIRECTIVE, END, NUMBER, SIGN, WORD, Source
 from tuner.export.into.values import Node, Values
 
+LONGEST_HEAD = 200  # tokens before a value; a statement with more defines nothing
+DEEPEST = 127  # braces in braces, and `#if` in `#if`; C asks 127 and 63 of its compilers
 OUTER, FUNCTION, ENUM, LIST = "outer", "function", "enum", "list"  # kinds of scopes
 TYPES = {"namespace", "struct", "class", "union", "extern", "impl", "mod", "trait", "interface", "record", "module", "type"}
 CONSTANT = {"const", "constexpr", "constinit", "static", "final", "readonly"}
@@ -72,20 +76,26 @@ class _Finder:
         i = 0
         while i < len(self.words):
             if self.kinds[i] == DIRECTIVE:
-                self._branch(self.words[i])
+                self._branch(i)
                 i += 1
-            elif self.words[i] == "#" and self.values.word(i + 1) == "define" and self.source.language.macros:
+            elif self.kinds[i] == DEFINE:
                 i = self._macro(i)
             else:
                 self._step(i)
                 i += 1
 
-    def _branch(self, line: str) -> None:
+    def _require_shallow(self, depth: int, i: int, what: str) -> None:
+        if depth >= DEEPEST:
+            raise InputError(f"{self.source.at(self.source.code[i].start)}: {what} nested deeper than {DEEPEST}; is this "
+                             f"{self.source.language.name}?")
+
+    def _branch(self, i: int) -> None:
         """Scopes are those before `#if` again in each branch, and those of the last branch after it."""
-        match = CONDITION.match(line)
+        match = CONDITION.match(self.words[i])
         if match is None:
             return
         if match[1] in ("if", "ifdef", "ifndef"):
+            self._require_shallow(len(self.branches), i, "#if")
             self.branches.append([scope.copy() for scope in self.scopes])
         elif self.branches and match[1] == "endif":
             self.branches.pop()
@@ -100,7 +110,7 @@ class _Finder:
         name = i + 2
         takes_arguments = self.values.word(name + 1) == "(" and self.source.code[name + 1].start == self.source.code[name].end
         if name + 1 < end and not takes_arguments:
-            self._add(name, name + 1, OUTER, (), i + 1)
+            self._add(name, name + 1, OUTER, ())
         return end + 1
 
     def _step(self, i: int) -> None:
@@ -109,12 +119,13 @@ class _Finder:
             scope.head = []
         if self.kinds[i] not in (WORD, SIGN):
             if not scope.depth:
-                scope.head.append(i)
+                self._append(i, scope)
         elif word == scope.closing and not scope.depth:
             closed = self.scopes.pop() if len(self.scopes) > 1 else scope
             if word == "}" and LIST not in (closed.kind, self.scopes[-1].kind):  # after a list the statement goes on
                 self.scopes[-1].head = []
         elif word == "{":
+            self._require_shallow(len(self.scopes), i, "braces")
             self.scopes.append(self._opened(i, scope))
         elif word == "(" and self.go and self.words[i - 1:i] in (["const"], ["var"]):
             self.scopes.append(_Scope(scope.kind, scope.name, ")"))
@@ -122,21 +133,28 @@ class _Finder:
             self.scopes[-1].head = []
         elif word in "([":
             if word == "(" and not scope.depth and scope.kind == LIST:  # the fields of a call: `Params(tempo: 15)`
-                scope.head.append(i)
+                self._append(i, scope)
             scope.depth += 1
         elif word in ")]":
             scope.depth = max(0, scope.depth - 1)
             if not scope.depth:
-                scope.head.append(i)
+                self._append(i, scope)
         elif scope.depth:
             return
         elif word == ";" or word == "," and scope.kind in (LIST, ENUM):
             scope.head = []
+        elif word == "," and not self.typed_after and (head := self._head(scope))[:1] != ["template"] and "=" in head:
+            # the next name of `int a[2] = {1, 2}, b = 3;` has the same type before it
+            del scope.head[max((k for k in range(head.index("=")) if self.kinds[scope.head[k]] == WORD), default=0):]
         else:
             if word == "=":
                 self._assigned(i, scope)
             elif word == ":" and self.typed_after and scope.kind == LIST:
                 self._field(i, scope)
+            self._append(i, scope)
+
+    def _append(self, i: int, scope: _Scope) -> None:
+        if len(scope.head) < LONGEST_HEAD:
             scope.head.append(i)
 
     def _head(self, scope: _Scope) -> list[str]:
@@ -169,7 +187,7 @@ class _Finder:
         words = [k for k in parent.head if self.kinds[k] == WORD]
         if name is None or len(words) < 2 or parent.kind == FUNCTION and not CONSTANT & set(head):
             return False
-        self._add(name, i, parent.kind, self._names(), parent.head[0])
+        self._add(name, i, parent.kind, self._names(), parent.head)
         return True
 
     def _after_last(self, head: list[str], keywords: set[str]) -> str:
@@ -194,16 +212,13 @@ class _Finder:
         """The token of the name before token i, over brackets: `int Bonus[2][64] =`."""
         k = i - 1
         while k > 0 and self.words[k] == "]":
-            depth = 0
-            while k >= 0:
-                depth += (self.words[k] == "]") - (self.words[k] == "[")
-                k -= 1
-                if not depth:
-                    break
+            k = self.values.openings.get(k, 0) - 1
         return k if k >= 0 and self.kinds[k] == WORD else None
 
     def _assigned(self, i: int, scope: _Scope) -> None:
         """A name before `=`."""
+        if len(scope.head) == LONGEST_HEAD:
+            return
         head = self._head(scope)
         words = [k for k in scope.head if self.kinds[k] == WORD]
         if not words or "operator" in head or head[0] == "template" and ">" not in head:
@@ -225,7 +240,7 @@ class _Finder:
         scopes = self._names()
         if self.words[name - 1] in ("::", ".") and name >= 2 and self.kinds[name - 2] == WORD and scope.kind != LIST:
             scopes = (*scopes, self.words[name - 2])  # int Params::tempo = 15;
-        self._add(name, i + 1, scope.kind, scopes, scope.head[0])
+        self._add(name, i + 1, scope.kind, scopes, scope.head)
 
     def _field(self, i: int, scope: _Scope) -> None:
         """A field of a literal: `tempo: 15`; not that of a macro, `tempo: i32 = 15`, whose value comes after `=`."""
@@ -234,11 +249,12 @@ class _Finder:
             return
         if self.kinds[i + 1:i + 2] == [WORD] and self.values.word(i + 2) == "=":
             return
-        self._add(name, i + 1, scope.kind, self._names(), name)
+        self._add(name, i + 1, scope.kind, self._names())
 
-    def _add(self, name: int, value: int, kind: str, scopes: tuple[str, ...], first: int) -> None:
-        """Note a definition by the tokens of its name and its value, and the first of its statement."""
-        node, _ = self.values.value(value)
+    def _add(self, name: int, value: int, kind: str, scopes: tuple[str, ...], head: Sequence[int] = ()) -> None:
+        """Note a definition by the tokens of its name, of its value, and of its statement before the value."""
+        node, _ = self.values.node(value)
         text = self.words[name].removeprefix("r#").lstrip("@")
         self.found.append(Definition(text, self.source.code[name].start, node, self.source, scopes, kind,
-                                     tuple(self.words[first:value])))
+                                     (*(self.words[k] for k in head if k < name),
+                                      *self.words[name:min(value, name + LONGEST_HEAD)])))

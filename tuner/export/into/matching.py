@@ -31,23 +31,31 @@ class Matcher:
     def __init__(self, definitions: Sequence[Definition], sources: Sequence[Source], stages: Sequence[str]) -> None:
         # a name with an expression for its value is no place for numbers, wherever else the name is
         self.definitions = [d for d in definitions if not isinstance(d.node, Other)]
-        self.all, self.stages = definitions, stages
+        self.stages = stages
+        self.first: dict[str, Definition] = {}  # of each name
+        self.others: dict[str, tuple[Definition, str]] = {}  # by key, the first whose value is no number, and what it is
+        for definition in definitions:
+            self.first.setdefault(definition.name, definition)
+            if isinstance(definition.node, Other):
+                self.others.setdefault(key(definition.name), (definition, definition.node.reason))
         self.by_key: dict[str, list[Definition]] = {}
         for definition in self.definitions:
             self.by_key.setdefault(key(definition.name), []).append(definition)
         self.indices = {word for source in sources for word in _indices(source)}
 
-    def find(self, place: Place) -> tuple[Definition, ...]:
+    def find(self, place: Place, similar: bool = True) -> tuple[Definition, ...]:
         """Return the definition of a parameter, or one for each stage: by term and name, or else by the name alone. MatchError if
-        there are none or several."""
+        there are none or several; `similar`: it lists similar names."""
         for alone in (False, True):
             found = self._found(place, alone)
             if found is not None:
                 return found
-        for definition in self.all:
-            if isinstance(definition.node, Other) and key(definition.name) in _names(place, False):
-                raise MatchError(f"{definition.where} holds {definition.node.reason}, expected numbers")
-        raise MatchError(f"no definition has its name{self._similar(place)}")
+        names = _names(place, False)
+        others = [self.others[name] for name in names if name in self.others]
+        if others:
+            definition, reason = min(others, key=lambda other: (other[0].source.path, other[0].start))
+            raise MatchError(f"{definition.where} holds {reason}, expected numbers")
+        raise MatchError(f"no definition has its name{self._similar(place) if similar else ''}")
 
     def _found(self, place: Place, alone: bool) -> tuple[Definition, ...] | None:
         whole = self._named(place, _names(place, alone), {key(place.name)}, alone)
@@ -69,8 +77,9 @@ class Matcher:
         """The definitions with one of these names, or within a scope of the term's name with one of the `inner` names."""
         found = [d for name in names for d in self.by_key.get(name, ()) if not alone or self._may_be_alone(d)]
         if not alone:
+            seen = {id(d) for d in found}
             found += [d for name in inner for d in self.by_key.get(name, ())
-                      if d.scopes and key(d.scopes[-1]) in _terms(place) and d not in found]
+                      if d.scopes and key(d.scopes[-1]) in _terms(place) and id(d) not in seen]
         outside = [d for d in found if d.kind != FUNCTION]
         return sorted(outside or found, key=lambda d: (d.source.path, d.start))
 
@@ -80,14 +89,15 @@ class Matcher:
 
     def _similar(self, place: Place) -> str:
         """Definitions with similar names, for an error."""
-        ratios = {}
-        for definition in self.all:
-            own = key(definition.name)
-            ratios[definition.name] = max(difflib.SequenceMatcher(None, own, name).ratio()
-                                          for name in sorted(_names(place, False) | _names(place, True)))
+        ratios: dict[str, float] = {}
+        for wanted in _names(place, False) | _names(place, True):
+            matcher = difflib.SequenceMatcher(None, b=wanted)
+            for name in self.first:
+                matcher.set_seq1(key(name))
+                if matcher.real_quick_ratio() >= SIMILAR and matcher.quick_ratio() >= SIMILAR:
+                    ratios[name] = max(ratios.get(name, 0), matcher.ratio())
         best = sorted((name for name in ratios if ratios[name] >= SIMILAR), key=lambda name: (-ratios[name], name))[:SHOWN]
-        found = [next(d for d in self.all if d.name == name) for name in best]
-        return f"; similar: {listed(found)}" if found else ""
+        return f"; similar: {listed([self.first[name] for name in best])}" if best else ""
 
 
 def listed(definitions: Sequence[Definition]) -> str:

@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import fnmatch
 import re
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from pathlib import Path
 
 from games.streams import InputError
@@ -96,6 +98,7 @@ def read_markers(source: Source, places: Sequence[Place], stages: Sequence[str],
     on this line; any other beside what follows it."""
     known = {place.path for place in places}
     found: dict[str, Parts] = {}
+    values = Values(source)
     for i, token in enumerate(source.tokens):
         match = MARKER.search(source.of(token)) if token.kind == COMMENT else None
         if match is None:
@@ -110,7 +113,7 @@ def read_markers(source: Source, places: Sequence[Place], stages: Sequence[str],
         if stage in parts or parts and (None in parts) != (stage is None):
             raise InputError(f"{where}: a second marker for {match[1]}; the first is at "
                              f"{parts.popitem()[1].where}")
-        parts[stage] = Part(_beside(source, i, definitions), source, where)
+        parts[stage] = Part(_beside(values, i, definitions), source, where)
     for name, parts in found.items():
         lacking = [stage for stage in stages if stage not in parts]
         if None not in parts and lacking:
@@ -119,22 +122,23 @@ def read_markers(source: Source, places: Sequence[Place], stages: Sequence[str],
     return found
 
 
-def _beside(source: Source, i: int, definitions: Sequence[Definition]) -> Node:
+def _beside(values: Values, i: int, definitions: Sequence[Definition]) -> Node:
     """The value that the comment at token i is beside."""
+    source = values.source
     comment = source.tokens[i]
     line, start = source.line(comment.start), source.line_start(comment.start)
     rest = source.tokens[i + 1] if i + 1 < len(source.tokens) else None
-    before = [k for k, token in enumerate(source.code) if start <= token.start < comment.start]
+    first = bisect_left(source.code, comment.start, key=attrgetter("start"))  # token of code after the comment
+    before = range(bisect_left(source.code, start, key=attrgetter("start")), first)
     ends_line = rest is None or rest.kind == SPACE and "\n" in source.of(rest) or rest.kind == "end"
     if before and ends_line:
         here = [d for d in definitions if d.source is source and source.line(d.start) == line]
         if here:
             return max(here, key=lambda d: d.start).node
-        return _on_line(source, before)
-    first = next((k for k, token in enumerate(source.code) if token.start > comment.end), None)
-    if first is None:
+        return _on_line(values, before)
+    if first == len(source.code):
         raise InputError(f"{source.at(comment.start)}: nothing follows this marker")
-    value, _ = Values(source).value(first)
+    value, _ = values.node(first)
     if any(numbers_in(value)):
         return value
     following = next((d for d in definitions if d.source is source and d.start > comment.end), None)
@@ -143,11 +147,11 @@ def _beside(source: Source, i: int, definitions: Sequence[Definition]) -> Node:
     return following.node
 
 
-def _on_line(source: Source, tokens: Sequence[int]) -> Node:
+def _on_line(values: Values, tokens: Sequence[int]) -> Node:
     """The values on a line that begins within a list: one, or several with commas between."""
-    values, k, found = Values(source), tokens[0], []
+    k, found = tokens[0], []
     while k <= tokens[-1]:
         value, k = values.value(k, in_list=True)
         found.append(value)
         k += 1
-    return found[0] if len(found) == 1 else Items(tuple(found), (None,) * len(found), False, source.code[tokens[0]].start)
+    return found[0] if len(found) == 1 else Items(tuple(found), (None,) * len(found), False, values.code[tokens[0]].start)

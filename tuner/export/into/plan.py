@@ -87,7 +87,7 @@ def plan(r: Rounded, paths: Sequence[Path], map_path: Path | None = None, only: 
     for place in chosen(places, only):
         parts = named.get(place.path, marked.get(place.path))
         try:
-            found += _targets(r, place, _by_name(matcher, place, stages) if parts is None else parts)
+            found += _targets(r, place, _by_name(matcher, place, stages, not missing) if parts is None else parts)
         except MatchError as unmatched:
             missing.append((place.path, str(unmatched)))
     if missing:
@@ -101,9 +101,9 @@ def plan(r: Rounded, paths: Sequence[Path], map_path: Path | None = None, only: 
     return found
 
 
-def _by_name(matcher: Matcher, place: Place, stages: Sequence[str]) -> Parts:
+def _by_name(matcher: Matcher, place: Place, stages: Sequence[str], similar: bool) -> Parts:
     """The definitions with the name of a parameter; MatchError if there are none, or too many."""
-    parts = [Part(d.node, d.source, d.where, d.types) for d in matcher.find(place)]
+    parts = [Part(d.node, d.source, d.where, d.types) for d in matcher.find(place, similar)]
     return {None: parts[0]} if len(parts) == 1 else dict(zip(stages, parts, strict=True))
 
 

@@ -1,7 +1,8 @@
 """Split a source into tokens, without a gap: together they are the text.
 
 The text is the file's bytes, each as one character (Latin-1): nothing is decoded, so nothing can be lost. Bytes beyond ASCII are
-letters. A `#define` ends with a token of kind END; any other line that begins with # is one token.
+letters. A `#define` begins with a token of kind DEFINE, its #, and ends with one of kind END; any other line that begins with #
+is one token.
 """
 
 from __future__ import annotations
@@ -14,11 +15,16 @@ from typing import NamedTuple, NoReturn
 from games.streams import InputError
 from tuner.export.into.languages import Language
 
-SPACE, COMMENT, STRING, NUMBER, WORD, SIGN, DIRECTIVE, END = "space", "comment", "string", "number", "word", "sign", "line", "end"
+SPACE, COMMENT, STRING, NUMBER, WORD, SIGN = "space", "comment", "string", "number", "word", "sign"
+DIRECTIVE, DEFINE, END = "line", "define", "end"
+DEEPEST = 64  # strings within strings
 BOM = "\xef\xbb\xbf"
 SPACES = re.compile(r"(?:[ \t\r\n\f\v]|\\\r?\n)+")
+ONE_SPACE = re.compile(r" (?![ \t\r\n\f\v\\])")
+COMMENT_MARK = re.compile(r"/\*|\*/")
 SPACES_IN_LINE = re.compile(r"(?:[ \t\f\v]|\r(?!\n)|\\\r?\n)+")
 LINE_END = re.compile(r"\r?\n")
+PLAIN_NAME = re.compile(r"[A-Za-z_]\w*(?![\w\"'#$\x80-\xff])", re.ASCII)  # neither a prefix of a string nor the half of a name
 NAME = re.compile(r"[A-Za-z_$@\x80-\xff][\w$\x80-\xff]*", re.ASCII)
 SIGNS = re.compile(r"<<=|>>=|\.\.[.=]?|::|->|=>|==|!=|<=|>=|&&|\|\||[-+*/%&|^:]=|\+\+|--|.", re.DOTALL)
 QUOTED = re.compile(r'"(?:[^"\\\n]|\\.)*"', re.DOTALL)
@@ -98,9 +104,15 @@ class _Reader:
         self.source, self.text, self.language = source, source.text, source.language
         self.in_define = False
         self.line_begins = True  # only spaces and comments so far on this line
+        self.nested = 0  # strings within holes of strings, in C#
         self.after_value = False  # the last token of code was a name, a number or a closing bracket: `x.0` has no number .0
 
     def token(self, at: int) -> Token:
+        if match := PLAIN_NAME.match(self.text, at):
+            self.line_begins, self.after_value = False, True
+            return Token(WORD, at, match.end())
+        if match := ONE_SPACE.match(self.text, at):
+            return Token(SPACE, at, at + 1)
         token = self._token(at)
         if token.kind in (SPACE, COMMENT, END, DIRECTIVE):
             self.line_begins |= "\n" in self.source.of(token)
@@ -144,21 +156,22 @@ class _Reader:
         return end - (self.text[end - 1] == "\r" and end > at + 1)
 
     def _end_of_block(self, at: int) -> int:
-        depth, position = 1, at + 2
-        while depth:
-            closing = self.text.find("*/", position)
-            if closing < 0:
-                self._fail(at, "this comment does not end")
-            opening = self.text.find("/*", position, closing) if self.language.nested_comments else -1
-            depth, position = (depth + 1, opening + 2) if opening >= 0 else (depth - 1, closing + 2)
-        return position
+        depth = 1
+        for match in COMMENT_MARK.finditer(self.text, at + 2):
+            if match[0] == "*/":
+                depth -= 1
+            elif self.language.nested_comments:
+                depth += 1
+            if not depth:
+                return match.end()
+        self._fail(at, "this comment does not end")
 
     def _directive(self, at: int) -> Token:
         match = re.compile(r"#[ \t]*(\w*)").match(self.text, at)
         assert match is not None
         if self.language.macros and match[1] == "define":
             self.in_define = True
-            return Token(SIGN, at, at + 1)
+            return Token(DEFINE, at, at + 1)
         end = self._end_of_line(at)
         comment = min((k for k in (self.text.find(mark, at, end) for mark in ("//", "/*")) if k > at), default=end)
         # `#include <a//b>` keeps its name; what follows a comment within the line is of no interest
@@ -204,6 +217,9 @@ class _Reader:
     def _csharp(self, position: int, at: int, holes: bool, verbatim: bool) -> int:
         """A string of C# with holes {…}, in which strings may be, or one in which only "" is an escape."""
         depth, text = 0, self.text
+        self.nested += 1
+        if self.nested > DEEPEST:
+            self._fail(at, f"strings nested deeper than {DEEPEST}")
         while position < len(text):
             c = text[position]
             if depth and (end := self._string(position)):
@@ -212,6 +228,7 @@ class _Reader:
                                 or holes and text[position:position + 2] in ("{{", "}}")):
                 position += 2
             elif not depth and c == '"':
+                self.nested -= 1
                 return position + 1
             else:
                 depth = max(0, depth + (c == "{") - (c == "}")) if holes else 0

@@ -13,6 +13,7 @@ from tuner.export.into.tokens import DIRECTIVE, END, NUMBER, STRING, WORD, Sourc
 
 CLOSING = {"(": ")", "[": "]", "{": "}", "<": ">"}
 ENDS = (",", ";", ")", "]", "}")
+DEEPEST = 64  # lists within lists, casts of casts; C asks 63 of its compilers
 
 
 @dataclass(frozen=True)
@@ -54,6 +55,20 @@ class Values:
     def __init__(self, source: Source) -> None:
         self.source, self.words, self.code = source, source.words, source.code
         self.kinds = [token.kind for token in source.code]
+        self.depth = 0  # of the value that is being read
+        self.closings: dict[int, int] = {}  # for a bracket that opens, the token that closes it
+        self.openings: dict[int, int] = {}  # the reverse, of brackets that are closed
+        opened: dict[str, list[int]] = {closing: [] for closing in CLOSING.values()}
+        for k, word in enumerate(self.words):
+            if self.kinds[k] == END:  # of a macro: what is open ends with it
+                for unclosed in opened.values():
+                    self.closings.update(dict.fromkeys(unclosed, k - 1))
+                    unclosed.clear()
+            elif word in CLOSING:
+                opened[CLOSING[word]].append(k)
+            elif opened.get(word):
+                self.openings[k] = opened[word].pop()
+                self.closings[self.openings[k]] = k
 
     def word(self, i: int) -> str:
         """The text of a token; nothing beyond the last."""
@@ -65,6 +80,13 @@ class Values:
 
     def value(self, i: int, in_list: bool = False) -> tuple[Node, int]:
         """Return the value that begins at token i, and the token after it: one that ends values, or the end of a line."""
+        node, after = self.node(i, in_list)
+        while not self.ends(after, in_list):
+            after = self.matching(after) + 1 if self.word(after) in ("(", "[", "{") else after + 1
+        return node, after
+
+    def node(self, i: int, in_list: bool = False) -> tuple[Node, int]:
+        """Return the value that begins at token i, and the first token that is not of its number or list."""
         node, after = self._plain(i)
         if self.ends(after, in_list):
             return node, after
@@ -73,8 +95,6 @@ class Values:
             node = Other("a list with a preprocessor line", start)
         elif not isinstance(node, Other):
             node = Other("an expression", start)
-        while not self.ends(after, in_list):
-            after = self.matching(after) + 1 if self.word(after) in "([{" else after + 1
         return node, after
 
     def ends(self, i: int, in_list: bool) -> bool:
@@ -91,19 +111,20 @@ class Values:
 
     def matching(self, i: int) -> int:
         """Return the token that closes the bracket at token i; the last token if none does."""
-        opening, depth = self.word(i), 0
-        closing = CLOSING[opening]
-        for k in range(i, len(self.words)):
-            if self.kinds[k] == END and self.kinds[i] != END:
-                return k - 1
-            if self.kinds[k] not in (STRING, DIRECTIVE):
-                depth += (self.words[k] == opening) - (self.words[k] == closing)
-            if not depth:
-                return k
-        return len(self.words) - 1
+        return self.closings.get(i, len(self.words) - 1)
 
     def _plain(self, i: int) -> tuple[Node, int]:
         """A value without what may follow it."""
+        if self.depth == DEEPEST:
+            return Other(f"values nested deeper than {DEEPEST}", self.code[min(i, len(self.code) - 1)].start), i
+        self.depth += 1
+        try:
+            return self._begun(i)
+        finally:
+            self.depth -= 1
+
+    def _begun(self, i: int) -> tuple[Node, int]:
+        """The value by its first token."""
         kind, word = self.kind(i), self.word(i)
         start = self.code[i].start if i < len(self.code) else len(self.source.text)
         if kind == END:
@@ -145,16 +166,18 @@ class Values:
 
     def _typed(self, i: int, start: int) -> tuple[Node, int]:
         """A list with a type or a name before it: `S(1, 2)`, `std::array<int, 2>{…}`, `new int[] {…}`, `[2][8]int{…}`."""
-        k = i
+        k, is_array = i, False
         while self.kind(k) == WORD or self.word(k) in ("::", ".", "!", "[", "<", "*"):
             if self.word(k) == "[" and self.word(k - 1) == "!":
                 break
             if k > i and self.kind(k) == self.kind(k - 1) == WORD and self.words[k - 1] != "new":
                 break
-            k = self.matching(k) + 1 if self.word(k) in ("[", "<") else k + 1
+            bracketed = self.word(k) in ("[", "<")
+            is_array |= bracketed
+            k = self.matching(k) + 1 if bracketed else k + 1
         if self.word(k) in ("(", "{", "[") and k > i and (self.word(k) != "[" or self.words[k - 1] == "!"):
             # an array's type says nothing of what its items are
-            return self._items(k, self.word(k) != "[" and not {"[", "<"} & set(self.words[i:k]))
+            return self._items(k, self.word(k) != "[" and not is_array)
         return Other(f"the name {self.words[i]}" if self.kind(i) == WORD else "an expression", start), i + 1
 
     def _items(self, i: int, called: bool) -> tuple[Node, int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import os
 import zipfile
 
 import chess
@@ -86,6 +87,28 @@ def test_a_file_without_openings_is_an_error_of_one_line(tmp_path, name, content
     with pytest.raises(InputError) as problem:
         read(str(tmp_path / name), lambda text: None)
     assert "\n" not in str(problem.value) and name in str(problem.value)
+
+
+@pytest.mark.parametrize("text", ["\n".join(LINES), GAMES], ids=["lines", "games"])
+def test_a_pipe_and_a_file_without_a_suffix_are_read_by_their_first_lines(tmp_path, text):
+    (tmp_path / "book").write_text(text)
+    assert len(read(str(tmp_path / "book"), lambda text: None)) == 3
+    reading, writing = os.pipe()
+    os.write(writing, text.encode())
+    os.close(writing)
+    assert len(read(f"/dev/fd/{reading}", lambda text: None)) == 3
+    os.close(reading)
+
+
+@pytest.mark.parametrize("line", [b"\n", b"#\n", b"x\n", b"x" * (1 << 20)], ids=["empty", "comments", "words", "no end"])
+def test_a_file_without_openings_is_given_up_early(tmp_path, line):
+    """A kilobyte of Zstandard may hold gigabytes."""
+    packed = zstandard.ZstdCompressor().compressobj()
+    block = line * ((1 << 22) // len(line))
+    (tmp_path / "book.epd.zst").write_bytes(b"".join(packed.compress(block) for _ in range(400)) + packed.flush())
+    with pytest.raises(InputError, match="book.epd.zst: ") as problem:
+        read(str(tmp_path / "book.epd.zst"), lambda text: None)
+    assert "\n" not in str(problem.value)
 
 
 def test_damaged_zip_archives_are_errors(tmp_path):
