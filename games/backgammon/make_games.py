@@ -1,13 +1,13 @@
 """Make the bundled games of backgammon: pubeval against itself, to the end and without a cube, as one money session.
 
-    python -m games.backgammon.make_games games/samples/pubeval.mat.zst
+    python -m games.backgammon.make_games -o pubeval.mat.zst
 
 Dice are those of seed 1, so that the same games come out anywhere.
 """
 
 from __future__ import annotations
 
-import sys
+import argparse
 from pathlib import Path
 
 import numpy as np
@@ -41,14 +41,16 @@ def play(number: int) -> GameRecord:
     return game
 
 
-def main(target: str) -> None:
-    """Write the games."""
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("-o", "--output", type=Path, required=True)
+    output = parser.parse_args().output
     games = [play(number) for number in range(GAMES)]
     for before, game in zip(games, games[1:], strict=False):
         won = before.points
         game.score = before.score[0] + max(won, 0), before.score[1] + max(-won, 0)
-    Path(target).write_bytes(zstandard.compress(mat_text(games).encode(), 19))
+    output.write_bytes(zstandard.compress(mat_text(games).encode(), 19))
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    main()
