@@ -1,11 +1,12 @@
 # make tune    set everything up, tune the bundled parameters on the bundled games, print what changed
 # make check   set everything up, check style and types, pass the fast tests: within a minute once code is compiled
-# make test    set everything up, check style and types, pass all tests
-# PYTHON=python3.12 chooses the interpreter, EXTRAS what to install beside it (see setup.cfg); everything goes into .venv.
+# make test    set everything up, check style and types, pass the tests
+# make test-all  the same with the tests that are marked as long, and packages of 340 MB for a few more
+# PYTHON=python3.12 chooses the interpreter; everything goes into .venv.
 
 PYTHON ?= python3
-EXTRAS ?= test
 BIN := .venv/bin
+PYTEST := $(BIN)/python -m pytest -n 2 --dist loadfile
 # test files of a few seconds each, from all layers
 FAST := $(addprefix tests/, test_layers.py test_compiled_sources.py params \
     $(addprefix games/, test_bits.py test_cache.py test_conformance.py test_hashset.py tictactoe) \
@@ -26,12 +27,17 @@ tune: .venv/installed
 check: .venv/tested
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(BIN)/python -m pytest -q -n 2 --dist loadfile $(FAST)
+	$(PYTEST) -q $(FAST)
 
 test: .venv/tested
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(BIN)/python -m pytest -n 2 --dist loadfile
+	$(PYTEST)
+
+test-all: .venv/tested-all
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(PYTEST) -m ""
 
 bench: .venv/installed
 	$(BIN)/tuner bench
@@ -44,10 +50,14 @@ bench: .venv/installed
 	touch $@
 
 .venv/tested: .venv/installed
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[$(EXTRAS)]"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[test]"
+	touch $@
+
+.venv/tested-all: .venv/tested
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[test,test-all]"
 	touch $@
 
 clean:
 	rm -rf .venv .mypy_cache build *.egg-info learned.yaml
 
-.PHONY: tune check test bench clean
+.PHONY: tune check test test-all bench clean

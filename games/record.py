@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 import importlib.util
 import pkgutil
@@ -200,10 +201,11 @@ class Game:
         return self.contest
 
 
-def available() -> list[str]:
+@functools.cache
+def available() -> tuple[str, ...]:
     """Return the names of all games: subfolders of `games` with a module `game`."""
-    return sorted(module.name for module in pkgutil.iter_modules(games.__path__) if module.ispkg
-                  and importlib.util.find_spec(f"games.{module.name}.game"))
+    return tuple(sorted(module.name for module in pkgutil.iter_modules(games.__path__) if module.ispkg
+                        and importlib.util.find_spec(f"games.{module.name}.game")))
 
 
 def scale_of(name: str) -> float:

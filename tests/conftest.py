@@ -1,15 +1,102 @@
-"""What tests in several folders share: games from the samples, and the dataset that they make, built once a session."""
+"""What tests in several folders share: games from the samples, and the dataset that they make, built
+once a session; and what keeps the processes that run tests small.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
+import gc
+import os
+import pickle
+import subprocess
+import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+
+# Before NumPy is loaded, here and in programs that tests start: threads of BLAS and of scikit-learn
+# wait busily, and several processes do so at once.
+os.environ.update(dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1"))
+# For the processes of xdist and these programs: blocks from 1 MB on go back to the system when they
+# are freed, and threads share what is free.
+os.environ.update(MALLOC_ARENA_MAX="2", MALLOC_MMAP_THRESHOLD_=str(1 << 20))
+if os.environ.get("CI") != "newcomer":  # who lacks programs that some tests need
+    # where Debian puts games, which is not on the PATH of root
+    os.environ["PATH"] = f'{os.environ.get("PATH", os.defpath)}{os.pathsep}/usr/games'
 
 pytest_plugins = ["tests.skips"]
 REPOSITORY = Path(__file__).resolve().parents[1]
 SAMPLES = REPOSITORY / "games" / "samples" / "stockfish400.pgn.zst"
 SMALL = 300  # games
+# megabytes of a process: from where on, and after how much growth, memory is given back
+CALM, GROWTH = 400, 60
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Where several processes run tests, compile what they share before they start: each would
+    compile it, and keep the hundreds of megabytes that this takes."""
+    if getattr(config.option, "numprocesses", None) and not config.option.collectonly:
+        command = [sys.executable, "-m", "tests.compiling"]
+        shares = [subprocess.Popen([*command, share], cwd=REPOSITORY) for share in "01"]
+        if any([share.wait() for share in shares]):  # all are waited for
+            raise pytest.UsageError("python -m tests.compiling failed (see above)")
+
+
+least = CALM  # megabytes that this process had when it last gave memory back
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown() -> None:
+    """Give memory back after a test. The compiler exempts what lives from garbage collection,
+    garbage included: in a process that compiles for one test after another, hash tables of engines
+    and arrays of fits would never be freed."""
+    global least
+    if resident() > least + GROWTH:
+        gc.unfreeze()
+        gc.collect()
+        with contextlib.suppress(OSError, AttributeError):
+            ctypes.CDLL("libc.so.6").malloc_trim(0)
+        least = max(CALM, resident())
+
+
+def resident() -> int:
+    """Megabytes that this process has in memory; 0 where the system does not say."""
+    with contextlib.suppress(OSError):
+        pages = int(Path("/proc/self/statm").read_text().split()[1])
+        return pages * os.sysconf("SC_PAGE_SIZE") >> 20
+    return 0
+
+
+@pytest.fixture(scope="session", autouse=True)
+def charts_drawn_once():
+    """A chart depends on what it is given alone, and pages of many tests have the same ones."""
+    from tuner.report import charts
+
+    drawn: dict[bytes, charts.Chart] = {}
+    original = charts._chart
+
+    def remembered(title, x_label, y_label, description, draw, *size, **more):
+        cells = [cell.cell_contents for cell in draw.__closure__ or ()]
+        words = title, x_label, y_label, description, size, more
+        key = pickle.dumps((words, draw.__qualname__, cells))
+        if key not in drawn:
+            drawn[key] = original(title, x_label, y_label, description, draw, *size, **more)
+        return drawn[key]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(charts, "_chart", remembered)
+        yield
+
+
+@pytest.fixture
+def brief_headroom(monkeypatch) -> None:
+    """Few trees and few passes of a network, where what they find does not matter."""
+    from tuner.headroom import network, trees
+
+    monkeypatch.setattr(trees, "ROUNDS", 1)
+    monkeypatch.setattr(network, "OPTIONS", replace(network.OPTIONS, epochs=2))
 
 
 @pytest.fixture(scope="session")
@@ -52,4 +139,3 @@ def chess(small_dataset):
         return engine, untapered(parameters) if one_stage else parameters, small_dataset
 
     return given
-

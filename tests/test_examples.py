@@ -23,7 +23,8 @@ PATIENCE = 600  # seconds, on a busy machine
 LENGTH = (10, 45)  # lines of a script
 
 
-@pytest.mark.parametrize("name", SCRIPTS)
+@pytest.mark.parametrize("name", ["own_term", "match", *(pytest.param(name, marks=pytest.mark.long)
+                                                         for name in ("tune_games", "labelled_positions"))])
 def test_a_script_runs_from_an_empty_folder(name, tmp_path):
     said, files = SCRIPTS[name]
     folder, elsewhere = tmp_path / "folder", tmp_path / "elsewhere"

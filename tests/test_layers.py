@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import ast
+import functools
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterable
 from graphlib import TopologicalSorter
 from pathlib import Path
-
-import pytest
 
 from tests.games.support import REPOSITORY
 
@@ -48,15 +47,21 @@ SOURCES = [path.relative_to(REPOSITORY) for layer in LAYERS for path in sorted((
 PACKAGES = {"games": {"numba", "numpy", "llvmlite", "zstandard"}, "evalterms": {"numba", "numpy", "llvmlite"}}
 
 
-def imported(path: Path) -> Iterator[str]:
+def tree_of(path: Path) -> ast.Module:
+    return ast.parse((REPOSITORY / path).read_text(encoding="utf-8"))
+
+
+@functools.cache
+def imported(path: Path) -> frozenset[str]:
     """Full names of all modules that a source imports, at whatever depth."""
-    for node in ast.walk(ast.parse((REPOSITORY / path).read_text(encoding="utf-8"))):
+    found: set[str] = set()
+    for node in ast.walk(tree_of(path)):
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
+            found.update(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path}:{node.lineno}: relative import"
-            yield node.module
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+            found.update((node.module, *(f"{node.module}.{alias.name}" for alias in node.names)))
+    return frozenset(found)
 
 
 def room_of(module: str) -> str:
@@ -65,14 +70,20 @@ def room_of(module: str) -> str:
     return ".".join(parts[:2]) if parts[0] == "tuner" else parts[0]
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=str)
-def test_imports_only_look_down(path):
-    own = room_of(".".join(path.with_suffix("").parts))
-    if own == "tuner.__init__":
-        return
-    assert own in FLOOR, f"{own} is in no line of ROOMS"
-    others = {room_of(name) for name in imported(path)} & FLOOR.keys() - {own}
-    assert not {other for other in others if FLOOR[other] >= FLOOR[own]}
+def offences(sources: Iterable[Path], found_in: Callable[[Path], Collection[str]]) -> dict[str, Collection[str]]:
+    """What is wrong with each source that anything is wrong with."""
+    return {str(path): found for path in sources if (found := found_in(path))}
+
+
+def test_imports_only_look_down():
+    rooms = {path: room_of(".".join(path.with_suffix("").parts)) for path in SOURCES if path != Path("tuner/__init__.py")}
+    assert {room for room in rooms.values() if room not in FLOOR} == set()  # in no line of ROOMS
+
+    def not_below(path: Path) -> set[str]:
+        others = {room_of(name) for name in imported(path)} & FLOOR.keys() - {rooms[path]}
+        return {other for other in others if FLOOR[other] >= FLOOR[rooms[path]]}
+
+    assert offences(rooms, not_below) == {}
 
 
 def test_there_is_no_import_circle():
@@ -87,35 +98,41 @@ def test_there_is_no_import_circle():
     TopologicalSorter(needs).prepare()  # raises CycleError, which names the circle
 
 
-@pytest.mark.parametrize("path", [path for path in SOURCES if path.parts[0] == "tuner" and path not in COMMAND_LINE
-                                  and path.parts[1] != "commands"], ids=str)
-def test_library_code_owns_no_terminal(path):
+def test_library_code_owns_no_terminal():
     """It is given callbacks, consoles and the text of the command; what runs as a script of its own may print."""
-    tree = ast.parse((REPOSITORY / path).read_text(encoding="utf-8"))
-    scripts = {id(inner) for node in tree.body if isinstance(node, ast.If) and ast.unparse(node.test) == "__name__ == '__main__'"
-               for inner in ast.walk(node)}
-    found = [ast.unparse(node) for node in ast.walk(tree) if id(node) not in scripts and (
-        isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("print", "input")
-        or isinstance(node, ast.Attribute) and ast.unparse(node) in ("sys.argv", "sys.stdin", "sys.stdout", "sys.stderr"))]
-    assert found == []
+    def uses(path: Path) -> list[str]:
+        tree = tree_of(path)
+        scripts = {id(inner) for node in tree.body if isinstance(node, ast.If)
+                   and ast.unparse(node.test) == "__name__ == '__main__'" for inner in ast.walk(node)}
+        return [ast.unparse(node) for node in ast.walk(tree) if id(node) not in scripts and (
+            isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("print", "input")
+            or isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)
+            and ast.unparse(node) in ("sys.argv", "sys.stdin", "sys.stdout", "sys.stderr"))]
+
+    library = [path for path in SOURCES if path.parts[0] == "tuner" and path not in COMMAND_LINE and path.parts[1] != "commands"]
+    assert offences(library, uses) == {}
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=str)
-def test_the_core_of_a_layer_knows_no_game(path):
+def test_the_core_of_a_layer_knows_no_game():
     """What does not lie in a game's own folder finds games by name; a game knows no other."""
     games = [folder.name for folder in (REPOSITORY / "games").iterdir() if (folder / "game.py").is_file()]
-    own = path.parts[1] if path.parts[0] != "tuner" else ""
-    assert not [name for name in imported(path) for game in games
+
+    def others(path: Path) -> list[str]:
+        own = path.parts[1] if path.parts[0] != "tuner" else ""
+        return [name for name in imported(path) for game in games
                 if game != own and name.split(".")[:2] in (["games", game], ["evalterms", game])]
 
-
-@pytest.mark.parametrize("path", [path for path in SOURCES if path not in SCRIPTS | THROUGH], ids=str)
-def test_nothing_of_python_chess_is_imported_outside_tests(path):
-    assert "chess" not in {name.split(".")[0] for name in imported(path)}
+    assert len(games) > 3 and offences(SOURCES, others) == {}
 
 
-@pytest.mark.parametrize("path", [path for path in SOURCES if path.parts[0] in PACKAGES and path not in SCRIPTS | THROUGH],
-                         ids=str)
-def test_games_and_terms_need_few_packages(path):
-    others = {name.split(".")[0] for name in imported(path)} - {*LAYERS, "tests"} - set(sys.stdlib_module_names)
-    assert others <= PACKAGES[path.parts[0]]
+def test_nothing_of_python_chess_is_imported_outside_tests():
+    assert [str(path) for path in SOURCES if path not in SCRIPTS | THROUGH
+            and "chess" in {name.split(".")[0] for name in imported(path)}] == []
+
+
+def test_games_and_terms_need_few_packages():
+    def others(path: Path) -> set[str]:
+        return {name.split(".")[0] for name in imported(path)} - {*LAYERS, "tests"} - set(
+            sys.stdlib_module_names) - PACKAGES[path.parts[0]]
+
+    assert offences([path for path in SOURCES if path.parts[0] in PACKAGES and path not in SCRIPTS | THROUGH], others) == {}

@@ -55,6 +55,13 @@ def test_listed_skips_pass_and_so_does_everything_outside_ci(tmp_path):
         assert ran(tmp_path, TESTS.format(OTHER, OTHER), ci=ci).returncode == 0
 
 
+def test_newcomers_may_lack_programs_of_debian_and_nothing_else(tmp_path):
+    program = "no rustc; install the Debian package rustc"
+    assert ran(tmp_path, TESTS.format(LISTED, program), ci="newcomer").returncode == 0
+    assert ran(tmp_path, TESTS.format(LISTED, program)).returncode == 1
+    assert ran(tmp_path, TESTS.format(LISTED, "needs pyarrow"), ci="newcomer").returncode == 1
+
+
 def test_every_reason_that_is_listed_is_one_of_a_test_and_says_why():
     sources = "".join(path.read_text(encoding="utf-8") for path in (REPOSITORY / "tests").rglob("test_*.py")
                       if path != Path(__file__))

@@ -93,6 +93,7 @@ def test_every_file_that_is_no_source_is_in_the_wheel(wheel):
     assert {Path(name).suffix for name in wanted} >= {".py", ".yaml", ".zst", ".cu", ".j2", ".css", ".js"}
 
 
+@pytest.mark.long
 def test_the_program_learns_compares_and_reports_from_an_empty_folder(installed, small_pgn):
     where = installed.run("python", "-c", "import tuner, games; print(tuner.__file__, *games.__path__)").stdout
     assert str(REPOSITORY) not in where and where.count(str(installed.programs.parent)) == 2
@@ -125,6 +126,7 @@ def test_the_first_command_of_the_readme_needs_no_clone(installed, start):
     assert json.loads(games)["games"] > 900
 
 
+@pytest.mark.long
 def test_kernels_and_all_parameter_files_can_be_read(installed):
     code = ("from tuner.device.gpu.library import source; from tuner.engine.loading import parameter_path; "
             "print('__global__' in source(), "

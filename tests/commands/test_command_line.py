@@ -76,7 +76,7 @@ def test_completion_is_printed_for_each_shell(shell):
     assert all(name in script for name in (*COMMANDS, "held-out", "rootstrap"))
 
 
-@pytest.mark.skipif(shutil.which("bash") is None, reason="no bash here")
+@pytest.mark.skipif(shutil.which("bash") is None, reason="no bash; install the Debian package bash")
 @pytest.mark.parametrize(("line", "expected"), [
     ("tuner tu", {"tune"}), ("tuner tune --held", {"--held-out"}), ("tuner tune --learner ", {"newton", "lbfgs", "adam", "sgd"}),
     ("tuner tune ga", {"games.pgn", "games"}), ("tuner tune -o ga", {"games.pgn", "games"}),

@@ -54,10 +54,10 @@ def test_json_holds_the_rounded_numbers_under_nested_names(learned):
 
 def named_numbers(learned: Path) -> dict[str, int]:
     """Rounded numbers by the names that options have, from YAML."""
-    p, found = load_parameters(learned), {}
+    p, numbers, found = load_parameters(learned), numbers_of(learned), {}
     for place in p.layout.places:
         for s, stage in enumerate(STAGES):
-            for label, value in zip(place.labels(), numbers_of(learned)[place.path][s], strict=True):
+            for label, value in zip(place.labels(), numbers[place.path][s], strict=True):
                 found[f"{label}.{stage}"] = round(value)
     return found
 

@@ -46,7 +46,7 @@ def test_everything_is_measured_and_shown(measured):
     assert "tuner headroom tictactoe/classic" in text  # how to repeat it
 
 
-def test_a_run_shows_it_in_its_report(games, tmp_path, monkeypatch):
+def test_a_run_shows_it_in_its_report(games, tmp_path, monkeypatch, brief_headroom):
     from tuner.headroom import measure
 
     monkeypatch.setattr(measure, "available", lambda: False)
@@ -62,7 +62,7 @@ def test_a_run_shows_it_in_its_report(games, tmp_path, monkeypatch):
     assert ran.status == 2 and "headroom.json: start is 7, expected a text" in ran.err.splitlines()[-1]
 
 
-def test_a_sample_has_whole_games_and_at_most_so_many_positions(games, monkeypatch):
+def test_a_sample_has_whole_games_and_at_most_so_many_positions(games, monkeypatch, brief_headroom):
     from tuner.headroom import measure
 
     monkeypatch.setattr(measure, "available", lambda: False)
@@ -75,9 +75,9 @@ def test_a_sample_has_whole_games_and_at_most_so_many_positions(games, monkeypat
     assert len(counts) == 2  # other games
 
 
+@pytest.mark.long
 @needs_trees
-def test_terms_that_are_not_linear_are_measured_too(small_pgn, monkeypatch):
-    monkeypatch.setattr(trees, "ROUNDS", 1)
+def test_terms_that_are_not_linear_are_measured_too(small_pgn, brief_headroom):
     ran = done("headroom", "modern", small_pgn, "--targets", "results", "--sample", 1500, *SHORT)
     assert "best fit of these terms" in ran.out and "trees on the same counts" in ran.out
     assert "linear" not in ran.out
@@ -85,9 +85,8 @@ def test_terms_that_are_not_linear_are_measured_too(small_pgn, monkeypatch):
 
 @needs_trees
 @pytest.mark.parametrize("reading", [(), ("--targets", "results")])
-def test_positions_shown_are_those_whose_scores_are_shown(small_pgn, monkeypatch, reading):
+def test_positions_shown_are_those_whose_scores_are_shown(small_pgn, monkeypatch, brief_headroom, reading):
     """Of a sample of the games, by our own searches or by results: each position has the score that the file gives it."""
-    monkeypatch.setattr(trees, "ROUNDS", 1)
     monkeypatch.setattr(trees, "_best", lambda model, features, *others: (2, model.predict(features)))  # whatever they gain
     ran = done("headroom", "classic", small_pgn, *(reading or ("--depth", 1)), "--sample", 1500, *SHORT, "--json")
     found = json.loads(ran.out)

@@ -17,6 +17,7 @@ from tuner.datasets.reader import open_dataset
 from tuner.engine.loading import make_layout
 from tuner.parameters.reader import read_parameters
 
+LONG = pytest.mark.long
 MOST = 60  # changes to files that a command makes
 
 
@@ -42,8 +43,8 @@ def command_of(kind: str, games: Path, target: Path) -> list[str]:
     return ["tune", "tictactoe/classic", str(games), "-o", str(target), "--prior", "none"]
 
 
-@pytest.mark.parametrize("there", [False, True], ids=["new", "over an older one"])
-@pytest.mark.parametrize(("kind", "suffix"), [("dataset", ".ds"), ("tune", ".yaml")])
+@pytest.mark.parametrize("there", [False, pytest.param(True, marks=LONG)], ids=["new", "over an older one"])
+@pytest.mark.parametrize(("kind", "suffix"), [("dataset", ".ds"), pytest.param("tune", ".yaml", marks=LONG)])
 def test_killed_before_any_change_to_a_file_leaves_the_old_or_the_new_whole(kind, suffix, there, games, tmp_path):
     folder = tmp_path / "here"
     folder.mkdir()
@@ -85,7 +86,7 @@ def test_killed_before_any_change_to_a_file_leaves_the_old_or_the_new_whole(kind
     assert whole(target) == new  # the last run was not killed, beside the leftovers of all the others
 
 
-@pytest.mark.parametrize("kind", ["dataset", "tune"])
+@pytest.mark.parametrize("kind", ["dataset", pytest.param("tune", marks=LONG)])
 def test_a_process_killed_while_it_works_leaves_nothing_half_written(kind, small_pgn, tmp_path):
     """The real command on chess games, killed by the clock, some moments of which fall into reading, learning and writing."""
     target = tmp_path / ("out.ds" if kind == "dataset" else "out.yaml")

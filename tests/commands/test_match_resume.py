@@ -18,6 +18,7 @@ from tests.commands.support import done, tuner
 from tests.games.support import REPOSITORY
 
 
+@pytest.mark.long
 def test_a_match_killed_many_times_ends_with_the_same_games(tmp_path):
     wanted = play(*PAIR, "--games", 120, "--run", tmp_path / "whole", "--pgn", tmp_path / "whole.pgn")
     folder, dice, kills = tmp_path / "run", random.Random(1), 0

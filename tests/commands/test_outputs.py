@@ -161,7 +161,7 @@ def test_what_was_not_made_here_is_not_replaced(here, writer):
 
 # a file of numbers from a source is a start for people to edit, so it is not replaced
 @pytest.mark.parametrize("writer", [name for name in WRITERS if "uci:" not in name and "--from" not in name])
-def test_its_own_output_and_an_empty_file_are_replaced_and_a_link_stays_one(here, writer):
+def test_its_own_output_and_an_empty_file_are_replaced_and_a_link_stays_one(here, brief_headroom, writer):
     command, _, suffix = WRITERS[writer]
     out, link = Path(f"out{suffix}"), Path(f"to{suffix}")
     out.write_bytes(b"")

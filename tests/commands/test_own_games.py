@@ -15,6 +15,7 @@ from tuner.engine.loading import load_parameters
 SMALL = ("--own-games", 40, "--per-game", 5, "--only", "material.*", "--workers", 2)
 
 
+@pytest.mark.long
 def test_own_games_alone_teach_a_file(tmp_path):
     run = tmp_path / "run"
     ran = done("tune", "material", *SMALL, "-o", tmp_path / "o.yaml", "--run", run)
@@ -41,6 +42,7 @@ def test_own_games_are_added_to_others(tmp_path, small_pgn):
     assert ran["own_rounds"] == 1 and ran["games"] + ran["held_out_games"] > 250
 
 
+@pytest.mark.long
 def test_results_of_own_games_are_trusted_more(tmp_path):
     """The same games in a folder of `tuner games`, and copied to another one."""
     done("games", "pesto", "-o", tmp_path / "own", "--games", 600, "--depth", 1)

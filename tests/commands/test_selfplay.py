@@ -86,6 +86,7 @@ def test_the_number_of_workers_changes_nothing(tmp_path, more):
     assert (learned(tmp_path / "1")["weights"] != load_parameters("material").weights).any()
 
 
+@pytest.mark.long
 def test_a_run_killed_at_any_moment_ends_with_the_same_weights(tmp_path):
     settings = ["--games", "40", *map(str, SHORT), "--workers", "2"]
     done("selfplay", "material", *settings, "--run", tmp_path / "whole")

@@ -224,6 +224,6 @@ def test_the_page_shows_strength_by_games(learned, tmp_path):
 
 def test_the_page_of_an_unmeasured_run_names_the_match_to_play(tmp_path):
     done("selfplay", "backgammon", "--hidden", "0", "--games", 10, "--run", tmp_path / "run")
-    done("report", tmp_path / "run")
+    done("report", tmp_path / "run", "--calibrate", 0)
     page = (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
     assert "Playing strength not tested yet" in page and f"tuner match {tmp_path / 'run'}/net.yaml pubeval --games 2000" in page

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import random
@@ -18,6 +19,9 @@ from tests.games.support import REPOSITORY
 
 C_LOCALE = {"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"}
 SYSTEMS = {"UTF-8": {"LC_ALL": "C.UTF-8"}, "C": C_LOCALE, "ASCII": {**C_LOCALE, "PYTHONIOENCODING": "ascii:strict"}}
+NAMES = {"no UTF-8": b"sch\xe4ch", "no ASCII": "πартия".encode()}
+CASES = [(name, system, () if (name, system) in (("no UTF-8", "C"), ("no ASCII", "UTF-8")) else pytest.mark.long)
+         for name, system in itertools.product(NAMES, SYSTEMS)]
 # several commands in one process: a line of words each, separated by `::`
 DRIVER = """
 import os, sys
@@ -38,9 +42,10 @@ def run(*words: str | bytes, system: dict | None = None, **more) -> subprocess.C
                           env={**os.environ, **(system or {}), "PYTHONPATH": str(REPOSITORY)}, **more)
 
 
-@pytest.mark.parametrize("system", SYSTEMS.values(), ids=SYSTEMS)
-@pytest.mark.parametrize("name", [b"sch\xe4ch", "πартия".encode()], ids=["no UTF-8", "no ASCII"])
+@pytest.mark.parametrize(("name", "system"), [pytest.param(name, system, marks=marks, id=f"{name}-{system}")
+                                              for name, system, marks in CASES])
 def test_what_was_learned_is_written_whatever_the_names_are(tmp_path, name, system):
+    name, system = NAMES[name], SYSTEMS[system]
     folder = os.path.join(os.fsencode(tmp_path), name)
     os.mkdir(folder)
     os.rename(tictactoe_file(tmp_path, 200), folder + b"/" + name + b".ttt")
@@ -63,7 +68,7 @@ tune N.yaml N.ds --terms N.py -o N-learned.yaml --json"""
     assert "\nlearned:\n" in learned and (r"sch\udce4ch" in learned or "πартия" in learned or r"\udcd0" in learned)
 
 
-@pytest.mark.parametrize("system", SYSTEMS.values(), ids=SYSTEMS)
+@pytest.mark.parametrize("system", ["C", *(pytest.param(name, marks=pytest.mark.long) for name in SYSTEMS if name != "C")])
 def test_a_match_and_self_play_go_on_whatever_the_names_are(tmp_path, system):
     name = b"sch\xe4ch"
     (tmp_path / os.fsdecode(name + b".yaml")).write_text((REPOSITORY / "params/chess/material.yaml").read_text())
@@ -75,7 +80,7 @@ match N.yaml N-out.yaml {short} --pgn N.pgn --run N-match
 match --resume N-match
 report N-match"""
     words = b" :: ".join(text.encode().splitlines()).replace(b"N", name).split()
-    ran = run(sys.executable, "-c", DRIVER, *words, system=system, cwd=tmp_path)
+    ran = run(sys.executable, "-c", DRIVER, *words, system=SYSTEMS[system], cwd=tmp_path)
     assert ran.returncode == 0 and b"Traceback" not in ran.stderr, ran.stderr.decode("latin-1")
 
 

@@ -37,19 +37,20 @@ def test_where_there_are_games_and_an_evaluation_searches_teach(small_pgn, small
     assert said("tictactoe/classic", tictactoe_file(tmp_path), "-o", out)["method"] == "logistic"  # nothing that searches
 
 
-def test_the_number_of_workers_changes_nothing(small_pgn, tmp_path):
-    for method in ("rootstrap", "td-leaf"):
-        for workers in (1, 3):
-            done("tune", "classic", small_pgn, "-o", tmp_path / f"{workers}.yaml", *MATERIAL, "--method", method, "--depth", 1,
-                 "--workers", workers, "--skip-start", 60)
-        weights = [load_parameters(tmp_path / f"{workers}.yaml").weights for workers in (1, 3)]
-        assert (weights[0] == weights[1]).all()
+@pytest.mark.parametrize("method", [
+    "rootstrap", pytest.param("td-leaf", marks=pytest.mark.long)])
+def test_the_number_of_workers_changes_nothing(small_pgn, tmp_path, method):
+    for workers in (1, 3):
+        done("tune", "classic", small_pgn, "-o", tmp_path / f"{workers}.yaml", *MATERIAL,
+             "--method", method, "--depth", 1, "--workers", workers, "--skip-start", 60)
+    weights = [load_parameters(tmp_path / f"{workers}.yaml").weights for workers in (1, 3)]
+    assert (weights[0] == weights[1]).all()
 
 
 def test_lambda_one_is_the_regression_on_results(small_pgn, tmp_path):
     common = ("classic", small_pgn, "--only", "material.*", "--held-out", 0, "--prior", "none", "--no-intercept")
     a, b, c = (tmp_path / f"{name}.yaml" for name in "abc")
-    done("tune", *common, "-o", a, "--method", "rootstrap", "--lambda", 1, "--per-game", 0)
+    done("tune", *common, "-o", a, "--method", "rootstrap", "--lambda", 1, "--per-game", 0, "--depth", 1)
     done("tune", *common, "-o", b, "--method", "logistic", "--scale", load_parameters("classic").scale)
     assert np.abs(load_parameters(a).weights - load_parameters(b).weights).max() < 0.02
     done("tune", *common, "-o", b, "--method", "logistic", "--loss", "mse", "--scale", load_parameters("classic").scale)

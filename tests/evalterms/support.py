@@ -25,7 +25,6 @@ def engine(game: str) -> Engine:
     return make_engine(game)
 
 
-@functools.cache
 def sample_positions(game: str) -> np.ndarray:
     """All positions of the sample games, if there are any."""
     rows = np.zeros((0, find(game).words), np.uint64)

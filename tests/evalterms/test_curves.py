@@ -90,7 +90,8 @@ def test_the_terms_of_one_position_add_up(files):
     assert danger == pytest.approx(by_python_chess(chess.Board(fen), said["phase"]), abs=1e-6)
 
 
-@pytest.mark.parametrize("gradient", ["analytic", "finite-difference"])
+@pytest.mark.parametrize("gradient", [
+    "analytic", pytest.param("finite-difference", marks=pytest.mark.long)])
 def test_their_numbers_are_found_again_from_results_that_follow_them(files, tmp_path, gradient):
     terms, start = files
     engine, truth = load_engine(start, [terms])

@@ -5,6 +5,7 @@ Anchors, aliases, tags, several documents, deep nesting and very large files are
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +17,7 @@ from games.streams import InputError
 from tuner.io.files import read_whole
 
 LARGEST = 4 << 20
+KEPT = 1 << 18  # letters of a file whose tree is kept
 DEEPEST = 12
 
 _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -54,8 +56,7 @@ def read_source(path: Path) -> Source:
     except UnicodeDecodeError as problem:
         raise InputError(f"{path}: byte {problem.start} is not UTF-8 text; expected a YAML file") from None
     try:
-        builder = _Builder(path, yaml.parse(text, Loader=_Loader))
-        return Source(path, text, builder.document(), builder.scalars)
+        return (_parsed_once if len(text) <= KEPT else _parsed)(path, text)
     except yaml.reader.ReaderError as problem:
         line = text.count("\n", 0, problem.position) + 1
         raise InputError(f"{path}:{line}: not YAML: control character {chr(problem.character)!r}") from None
@@ -63,6 +64,15 @@ def read_source(path: Path) -> Source:
         mark = getattr(problem, "problem_mark", None)
         place = f"{path}:{mark.line + 1}" if mark else str(path)
         raise InputError(f"{place}: not YAML: {getattr(problem, 'problem', None) or problem}") from None
+
+
+def _parsed(path: Path, text: str) -> Source:
+    builder = _Builder(path, yaml.parse(text, Loader=_Loader))
+    return Source(path, text, builder.document(), builder.scalars)
+
+
+# commands read a file several times: for its game, its terms and its numbers
+_parsed_once = functools.lru_cache(maxsize=4)(_parsed)
 
 
 def _start(event: yaml.Event) -> tuple[int, int]:

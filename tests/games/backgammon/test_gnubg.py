@@ -15,7 +15,7 @@ import pytest
 from games.backgammon import mat, sgf
 from games.backgammon.board import packed, with_dice
 from games.backgammon.fibs import fibs_board
-from games.backgammon.gnubg import PLACES, gnubg_plies
+from games.backgammon.gnubg import gnubg_plies
 from games.record import find
 from games.streams import InputError, lines, pieces
 from tests.commands.match_support import play
@@ -24,13 +24,12 @@ from tests.games.backgammon.test_files import random_games
 from tests.games.support import REPOSITORY
 
 GAME = find("backgammon")
-PATH = shutil.which("gnubg", path=os.pathsep.join((os.environ.get("PATH", ""), PLACES)))
-needs_gnubg = pytest.mark.skipif(PATH is None, reason="no gnubg")
+needs_gnubg = pytest.mark.skipif(shutil.which("gnubg") is None, reason="no gnubg; install the Debian package gnubg")
 
 
 def gnubg(*commands: str) -> str:
     """What gnubg prints when it is told this; it may not complain."""
-    ran = subprocess.run([str(PATH), "-t", "-q", "-r"], input="\n".join([*commands, ""]), text=True,
+    ran = subprocess.run(["gnubg", "-t", "-q", "-r"], input="\n".join([*commands, ""]), text=True,
                          capture_output=True, timeout=300)
     said = ran.stdout + ran.stderr
     assert ran.returncode == 0, said

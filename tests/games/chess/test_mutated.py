@@ -5,11 +5,14 @@ from __future__ import annotations
 import random
 from collections import Counter
 
+import pytest
+
 from games.chess import faults
 from tests.games.chess.mutation import EXPLAINED, mutate, originals, trials
 from tests.games.support import games_of_bytes, oracle_games
 
 
+@pytest.mark.long
 def test_damaged_games_that_are_accepted_have_the_moves_that_python_chess_reads(tmp_path):
     accepted, refused = 0, Counter()
     for trial in trials(31, 2000, tmp_path):

@@ -26,7 +26,7 @@ def searcher(classic, playing: bool, megabytes: int = 1):
     return engine.searcher(parameters, playing, megabytes)
 
 
-@pytest.mark.parametrize(("depth", "n"), [(1, 120), (2, 90), (3, 20)])
+@pytest.mark.parametrize(("depth", "n"), [(1, 120), (2, 90), pytest.param(3, 20, marks=pytest.mark.long)])
 def test_the_exact_value_is_that_of_plain_minimax(classic, depth, n):
     exact = searcher(classic, playing=False)
     for line in lines(depth, n):

@@ -12,7 +12,7 @@ from games.shogi.shogi import GAME
 from games.streams import InputError
 from tests.commands.support import tuner
 from tests.games.shogi.support import loaded, searcher_of
-from tests.games.shogi.test_players import FAIRY
+from tests.games.shogi.test_players import FAIRY, needs_fairy
 from tests.games.shogi.usi.support import COMMAND
 from tuner.ingest.external import game_evaluated_by
 
@@ -59,7 +59,7 @@ def test_plies_to_a_mate_are_told_in_moves():
         client.close()
 
 
-@pytest.mark.skipif(FAIRY is None, reason="no fairy-stockfish")
+@needs_fairy
 def test_fairy_stockfish_evaluates_turned_positions_alike():
     first, turned = "4k4/9/9/9/4P4/9/9/9/4K4 b RB 1", "4k4/9/9/9/4p4/9/9/9/4K4 w rb 1"
     client = evaluator(FAIRY, {"Contempt": 0})
@@ -71,7 +71,7 @@ def test_fairy_stockfish_evaluates_turned_positions_alike():
         client.close()
 
 
-@pytest.mark.skipif(FAIRY is None, reason="no fairy-stockfish")
+@needs_fairy
 def test_shogi_is_probed_and_judged_by_usi_engines(tmp_path):
     games = tmp_path / "some.sfen"
     games.write_text("".join(f"startpos moves 7g7f 3c3d {move}\n" for move in ("2g2f", "6g6f", "8h2b+", "1g1f")))

@@ -6,11 +6,9 @@ import random
 
 import pytest
 
-pyffish = pytest.importorskip("pyffish")
-
-from games.shogi import movegen, notation, sfen  # noqa: E402
-from games.shogi.position import START  # noqa: E402
-from games.shogi.shogi import after  # noqa: E402
+from games.shogi import movegen, notation, sfen
+from games.shogi.position import START
+from games.shogi.shogi import after
 
 
 def square(name: str) -> str:
@@ -24,6 +22,7 @@ def theirs(name: str) -> str:
 
 
 def test_western_names_are_those_of_fairy_stockfish():
+    pyffish = pytest.importorskip("pyffish", reason="needs pyffish")
     rng, met = random.Random(8), set()
     for _ in range(3):
         words = START.copy()

@@ -17,7 +17,8 @@ from tests.commands.support import done, tuner
 from tests.games.shogi.usi.support import COMMAND
 from tuner.datagen.settings import default_rules
 
-FAIRY = shutil.which("fairy-stockfish") or shutil.which("/usr/games/fairy-stockfish")
+FAIRY = shutil.which("fairy-stockfish")
+needs_fairy = pytest.mark.skipif(FAIRY is None, reason="no fairy-stockfish; install the Debian package fairy-stockfish")
 
 
 def play(player: players.External, plies: int) -> list[np.ndarray]:
@@ -43,7 +44,7 @@ def test_our_engine_plays_through_the_protocol():
         player.close()
 
 
-@pytest.mark.skipif(FAIRY is None, reason="no fairy-stockfish")
+@needs_fairy
 @pytest.mark.parametrize("control", [Control(depth=3), Control(nodes=500), Control(movetime=0.05)], ids=lambda c: c.text)
 def test_fairy_stockfish_plays(control):
     player = players.external("usi", FAIRY, {}, control, 16)
@@ -56,7 +57,7 @@ def test_fairy_stockfish_plays(control):
         player.close()
 
 
-@pytest.mark.skipif(FAIRY is None, reason="no fairy-stockfish")
+@needs_fairy
 def test_clocks_are_sent_for_both_sides():
     player = players.external("usi", FAIRY, {"Skill Level": "0"}, Control(base=2.0, increment=0.1), None)
     try:
@@ -105,13 +106,13 @@ def test_what_does_not_start_is_refused_in_one_line(protocol, command, options, 
     assert str(problem.value) == fault
 
 
-@pytest.mark.skipif(FAIRY is None, reason="no fairy-stockfish")
+@needs_fairy
 def test_an_unknown_option_is_refused():
     with pytest.raises(InputError, match="has no option 'Other'"):
         players.external("usi", FAIRY, {"Other": "1"}, Control(nodes=1), None)
 
 
-@pytest.mark.skipif(FAIRY is None, reason="no fairy-stockfish")
+@needs_fairy
 def test_sample_games_depend_on_their_number_alone():
     one, other = (make_games.play_share((FAIRY, 3, numbers)) for numbers in (range(2), range(1, 2)))
     assert one[1:] == other
@@ -119,7 +120,7 @@ def test_sample_games_depend_on_their_number_alone():
     assert all("\n%" in text and "\n'** " not in text for _, text in one)
 
 
-@pytest.mark.skipif(FAIRY is None, reason="no fairy-stockfish")
+@needs_fairy
 def test_an_engine_without_its_protocol_speaks_usi_in_shogi(tmp_path):
     """As `tuner match shogi/hand fairy-stockfish` names it."""
     ran = done("match", "shogi/hand", FAIRY, "--nodes", 50, "--games", 2, "--plies", 20, "--random-plies", 2)

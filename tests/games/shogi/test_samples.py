@@ -12,7 +12,7 @@ import pytest
 from games.shogi import content, make_games
 from games.shogi.endings import result
 from games.shogi.reading import parse
-from tests.games.shogi.test_players import FAIRY
+from tests.games.shogi.test_players import FAIRY, needs_fairy
 from tests.games.support import REPOSITORY
 
 PATH = Path(REPOSITORY) / "games" / "samples" / "fairy400.csa.zst"
@@ -24,6 +24,7 @@ def games():
     return list(parse(str(PATH), content.CSA))
 
 
+@pytest.mark.long
 def test_they_are_distinct_whole_games_without_faults(games):
     assert len(games) == GAMES and PATH.stat().st_size < 1_300_000
     assert not [game.fault for game in games if game.fault]
@@ -32,6 +33,7 @@ def test_they_are_distinct_whole_games_without_faults(games):
                for game in games)
 
 
+@pytest.mark.long
 def test_each_ends_by_the_rules_as_it_says_or_after_the_longest_game(games):
     for game in games:
         found = result(game.line)
@@ -40,14 +42,14 @@ def test_each_ends_by_the_rules_as_it_says_or_after_the_longest_game(games):
     assert (results == 1).mean() == pytest.approx(0.5, abs=0.08) and np.mean([len(game.moves) for game in games]) > 80
 
 
-@pytest.mark.skipif(FAIRY is None, reason="no fairy-stockfish")
+@needs_fairy
 def test_the_module_makes_the_first_ones_again():
     text = "\n".join(content.lines_of(str(PATH)))
     for _, game in make_games.play_share((FAIRY, 1, range(2))):
         assert game.strip() in text
 
 
-@pytest.mark.skipif(FAIRY is None, reason="no fairy-stockfish")
+@needs_fairy
 def test_the_command_of_the_page_makes_more(monkeypatch, tmp_path):
     page = (Path(REPOSITORY) / "docs" / "shogi.md").read_text(encoding="utf-8")
     (line,) = re.findall("python -m games.shogi.make_games ([^`\n]*)", page)

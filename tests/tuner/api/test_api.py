@@ -208,7 +208,7 @@ def test_games_are_played_into_a_folder_and_learned_from(tmp_path):
             tuner.play_games("material", tmp_path / "new", **options)
 
 
-def test_headroom_and_ranks_are_those_of_the_commands(small_pgn, tmp_path, monkeypatch):
+def test_headroom_and_ranks_are_those_of_the_commands(small_pgn, tmp_path, monkeypatch, brief_headroom):
     from tests.commands.support import done
     from tuner.headroom import measure
 

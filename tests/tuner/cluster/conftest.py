@@ -16,6 +16,14 @@ if TYPE_CHECKING:
     from tuner.cluster.cluster import Cluster
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Processes of workers take long to start, and to start again where tests kill them."""
+    for item in items:
+        if "local" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.long)
+
+
 @pytest.fixture(scope="session")
 def local() -> Iterator[LocalCluster]:
     pytest.importorskip("distributed")

@@ -19,7 +19,7 @@ distributed = pytest.importorskip("distributed")
 def settings(tmp_path_factory) -> dict[str, object]:
     """Settings of Dask with a certificate that has signed itself."""
     if shutil.which("openssl") is None:
-        pytest.skip("openssl is not installed: apt-get install openssl")
+        pytest.skip("no openssl; install the Debian package openssl")
     folder = tmp_path_factory.mktemp("certificates")
     key, certificate = str(folder / "key.pem"), str(folder / "certificate.pem")
     subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=evaltune", "-keyout",

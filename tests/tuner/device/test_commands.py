@@ -26,7 +26,8 @@ def machine_with_a_gpu(tmp_path, monkeypatch):
                                     "--method logistic --learner adam --iterations 2 --scale 0.003",
                                     "--method logistic --learner lbfgs --untapered --prior none",
                                     "--method logistic --loss draws --held-out 0.3",
-                                    "--method logistic --loss mse --prior cv", "--method logistic --bootstrap 3 --prior 20",
+                                    pytest.param("--method logistic --loss mse --prior cv", marks=pytest.mark.long),
+                                    "--method logistic --bootstrap 3 --prior 20",
                                     "--method td --learner sgd --iterations 2"])
 def test_tune(tmp_path, method):
     games, learned = tictactoe_file(tmp_path), []
@@ -59,6 +60,7 @@ def test_finite_differences_run_on_the_cpu(tmp_path):
     assert ran.status == 2 and "finite differences run on the CPU" in ran.err
 
 
+@pytest.mark.long
 def test_bench(tmp_path, monkeypatch, small_pgn):
     for name, value in (("CHECKED", 2000), ("COPIED", 1 << 20), ("SOME", 4000)):
         monkeypatch.setattr(f"tuner.bench.gpu.{name}", value)

@@ -38,12 +38,13 @@ class Dense:
     def changes(self, positions, index, ends, weights, step):
         of = np.repeat(np.arange(len(positions)), np.diff(ends, prepend=0))
         here, found = self.values(positions, weights), np.zeros((len(index), len(weights), 2))
-        for k, (i, column) in enumerate(zip(of, index, strict=True)):
+        for column in np.unique(index):
+            some = index == column
             for stage in range(len(weights)):
                 for side, sign in enumerate((1, -1)):
                     moved = weights.copy()
                     moved[stage, column] += sign * step
-                    found[k, stage, side] = self.values(positions[i:i + 1], moved)[0] - here[i]
+                    found[some, stage, side] = self.values(positions[of[some]], moved) - here[of[some]]
         return found
 
 

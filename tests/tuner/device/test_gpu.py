@@ -27,7 +27,7 @@ from tuner.objectives.temporal import TemporalData
 
 COLUMNS = 5
 KINDS = pytest.mark.parametrize(("objective", "stages"), list(itertools.product(OBJECTIVES, (1, 2))))
-HOWS = pytest.mark.parametrize("how", ["resident", "in chunks", "streamed"])
+HOWS = ["resident", "in chunks", "streamed"]
 
 
 @pytest.fixture(scope="module")
@@ -74,7 +74,8 @@ def problem_on(sample, objective: str, stages: int, device):
 
 @needs_compiler
 @KINDS
-@HOWS
+@pytest.mark.parametrize("how", [HOWS[0], *(
+    pytest.param(how, marks=pytest.mark.long) for how in HOWS[1:])])
 def test_sums_are_those_of_the_cpu(sample, folder, monkeypatch, objective, stages, how):
     device, made = paper_with_room(monkeypatch, folder, how)
     on_gpu, here = (problem_on(sample, objective, stages, which) for which in (device, Cpu()))
@@ -152,8 +153,9 @@ def test_standard_errors_are_those_of_the_cpu(sample, folder, monkeypatch):
 
 
 @needs_compiler
-@HOWS
-@pytest.mark.parametrize("lambda_", [0.0, 0.7, 1.0])
+@pytest.mark.parametrize(("lambda_", "how"), [
+    pytest.param(*case, marks=() if case in zip((0.0, 0.7, 1.0), HOWS, strict=True)
+                 else pytest.mark.long) for case in itertools.product((0.0, 0.7, 1.0), HOWS)])
 def test_temporal_differences_are_those_of_the_cpu(tmp_path, folder, monkeypatch, lambda_, how):
     device, made = paper_with_room(monkeypatch, folder, how)
     _, given = walk(tmp_path, lambda_, known=0.1)
@@ -226,6 +228,7 @@ def test_a_dataset_with_other_weights_is_not_read_again(sample, folder, monkeypa
     np.testing.assert_allclose(found[1], expected[1], rtol=1e-6, atol=1e-7 * np.abs(expected[1]).max())
 
 
+@pytest.mark.long
 @needs_compiler
 def test_the_benchmark_of_gpus_runs(folder, monkeypatch, small_pgn):
     from tests.benchmarks import gpu as benchmark

@@ -20,7 +20,7 @@ def ptx_by_nvrtc(folder: Path) -> bytes:
     files = [file for folder in (found.submodule_search_locations if found else ())
              for file in sorted(Path(folder).glob("*/lib/libnvrtc.so*"))]
     if not files:
-        pytest.skip("no NVRTC; pip install nvidia-cuda-nvrtc")
+        pytest.skip("no NVRTC; pip install '.[test-all]'")
     nvrtc, program = ctypes.CDLL(str(files[-1])), ctypes.c_void_p()
     assert nvrtc.nvrtcCreateProgram(ctypes.byref(program), library.source().encode(), b"kernels.cu", 0, None, None) == 0
     options = (ctypes.c_char_p * 2)(b"--gpu-architecture=compute_75", b"--std=c++17")
@@ -50,6 +50,6 @@ def test_kernels_compile_for_a_gpu(tmp_path, compiled):
 
 
 def test_cupy_has_what_the_device_calls():
-    cupy = pytest.importorskip("cupy", reason="no CuPy; pip install cupy-cuda13x")
+    cupy = pytest.importorskip("cupy", reason="no CuPy; pip install '.[test-all]'")
     names = (*fake_gpu.ON_GPU, "asarray", "asnumpy", "RawModule", "get_default_memory_pool")
     assert [name for name in names if not hasattr(cupy, name)] == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import re
 import sys
 
@@ -10,6 +11,8 @@ import pytest
 
 from games.streams import InputError
 from tests.tuner.export.support import HOSTILE, into, parameters
+from tests.tuner.trace.support import ENGINES, NUMBERS
+from tuner.engine.loading import load_parameters
 
 KNIGHT, TEMPO, TABLE = {"mobility.knight": (3,)}, {"tempo.tempo": ()}, {"piece_square.king": (2, 3)}
 
@@ -220,6 +223,12 @@ def test_a_definition_of_many_names_is_read_to_its_end(tmp_path):
         into(tmp_path, "a.c", f"int8_t {others}tempo[2] = {{7, 8}};", parameters(TEMPO, start=300))
 
 
+@pytest.mark.parametrize("between", ["\n", "/* minus */", "// minus\n"])
+def test_a_sign_apart_from_its_number_is_an_expression(tmp_path, between):
+    with pytest.raises(InputError, match="a.c:1: tempo.tempo: .* holds an expression, expected numbers"):
+        into(tmp_path, "a.c", f"int tempo[2] = {{-{between}8, 5}};", parameters(TEMPO))
+
+
 def test_similar_names_are_looked_for_once(tmp_path):
     names = {f"hostile.pawn{i}": () for i in range(20)}
     source = "".join(f"int Pawn{i}x = 5;" for i in range(200))
@@ -228,3 +237,33 @@ def test_similar_names_are_looked_for_once(tmp_path):
     one, all_of_them = (calls(lambda p=p: pytest.raises(InputError, into, tmp_path, "a.h", source, p))
                         for p in (parameters({"hostile.pawn0": ()}), parameters(names)))
     assert all_of_them < 2 * one
+
+
+def mutated(text: str, dice: random.Random) -> str:
+    """A source with some pieces lost, doubled or exchanged."""
+    for _ in range(dice.randint(1, 3)):
+        begin = dice.randrange(len(text) + 1)
+        end = min(len(text), begin + dice.choice((0, 1, 3, 40)))
+        new = ("", text[begin:end] * 2, "{", "}", "(", ")", ";", '"', "'", "#", "\n", "=", "<", "/*", "*/", "#define S 1", "\\",
+               "#if 1\n", "[", "-", "1e9", chr(dice.randrange(256)))
+        text = text[:begin] + dice.choice(new) + text[end:]
+    return text
+
+
+@pytest.mark.parametrize("language", ["c", "rust"])
+def test_a_mutated_source_is_refused_in_one_line_or_nothing_but_its_numbers_changes(tmp_path, language, count=200, seed=1):
+    name, names, flipped = NUMBERS[language]
+    whole = (ENGINES / name).read_bytes().decode("latin-1")
+    p, dice, written = load_parameters(ENGINES / "mini.yaml"), random.Random(seed), 0
+    p = p.with_weights(p.weights + 100)
+    for _ in range(count):
+        before = mutated(whole, dice)
+        try:
+            after = into(tmp_path, name, before, p, (ENGINES / names).read_text(), flipped=flipped)
+        except InputError as problem:
+            assert "\n" not in str(problem) and str(problem).startswith(str(tmp_path))
+            continue
+        number = r"[\d.]+(e\d+)?|[-+ ]"
+        assert re.sub(number, "", after) == re.sub(number, "", before) and after != before
+        written += 1
+    assert 0 < written < count

@@ -11,12 +11,14 @@ SIMULATIONS = 150
 
 
 @pytest.mark.skipif(PLAIN, reason="NUMBA_DISABLE_JIT is set")
-@pytest.mark.parametrize("loss", ["cross-entropy", "mse", "ordered", "davidson"])
+@pytest.mark.parametrize("loss", ["cross-entropy", *(pytest.param(name, marks=pytest.mark.long)
+                                                      for name in ("mse", "ordered", "davidson"))])
 def test_intervals_of_regressions_cover_the_truth_and_naive_ones_do_not(loss):
     clustered, naive = covered([simulated(loss, seed) for seed in range(SIMULATIONS)], WEIGHTS)
     assert 0.91 < clustered < 0.98 and naive < 0.8
 
 
+@pytest.mark.long
 @pytest.mark.skipif(PLAIN, reason="NUMBA_DISABLE_JIT is set")
 @pytest.mark.parametrize("lambda_", [0.0, 0.7, 1.0])
 def test_intervals_of_td_cover_the_truth(lambda_):

@@ -118,6 +118,7 @@ def test_fits_to_resampled_games_differ_by_this_noise(tmp_path):
     assert result.differences == pytest.approx(np.sqrt(np.einsum("ij,jk,ik->i", z, spread, z).mean()), rel=0.2)
 
 
+@pytest.mark.long
 def test_fits_to_independent_games_differ_by_this_noise():
     """Many simulations of new games from the same truth."""
     results = [simulated("cross-entropy", seed) for seed in range(60)]

@@ -95,14 +95,15 @@ def test_of_our_own_program_the_sources_count(tmp_path):
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-def test_what_was_searched_before_a_crash_is_kept(tmp_path, workers):
+def test_what_was_searched_before_a_crash_is_kept(tmp_path, workers, monkeypatch):
     counted = []
     with Teacher(CHESS, f"uci:{FAKE} crash 40", DEPTH, OnThreads(workers), None, tmp_path, lambda: counted.append(1)) as it:
         with pytest.raises(EngineFault, match=r"`go depth 1`: exited with status 3; \d+ of 100 positions were done"):
             it.scores(batch_of(BOARDS))
         done = it.new
     assert 39 <= done < 100 and len(counted) == done
-    with teacher(tmp_path) as it:
+    monkeypatch.setenv("FAKE_MENDED", "1")
+    with teacher(tmp_path, "crash 40") as it:
         assert len(it.cache) == done and it.scores(batch_of(BOARDS)).tolist() == WANTED and it.new == 100 - done
 
 

@@ -14,7 +14,7 @@ import pytest
 from tests.tools import tool
 
 CHROMIUM = tool("chromium", "chromium-browser", "google-chrome")
-needs_chromium = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here; on Debian: apt-get install chromium")
+needs_chromium = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium; install the Debian package chromium")
 OPTIONS = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run", "--disable-sync",
            "--disable-background-networking", "--disable-component-update", "--disable-default-apps", "--disable-extensions",
            "--host-resolver-rules=MAP * ~NOTFOUND", "--enable-logging=stderr", "--force-device-scale-factor=1"]

@@ -50,12 +50,12 @@ def text_of(path) -> str:
 def test_a_run_with_dice_is_calibrated_in_points_beside_its_strength(tmp_path):
     done("selfplay", "backgammon/classic", "--games", 16, "--run", tmp_path / "run")
     done("match", tmp_path / "run" / "params.yaml", "pubeval", "--games", 12, "--run", tmp_path / "match", "--concurrency", 1)
-    plain = json.loads(done("report", tmp_path / "run", "--calibrate", 60, "--json").out)
-    assert plain["calibration"]["games"] == 60 and "calibration" in plain["sections"]
+    plain = json.loads(done("report", tmp_path / "run", "--calibrate", 30, "--json").out)
+    assert plain["calibration"]["games"] == 30 and "calibration" in plain["sections"]
     page = text_of(tmp_path / "run" / "report.html")
-    assert "Calibration beside strength" in page and "60 games that what was learned played" in page
+    assert "Calibration beside strength" in page and "30 games that what was learned played" in page
     assert "points on average [" in page and "Strength is not measured on this page" in page
-    done("report", tmp_path / "run", "--calibrate", 60, "--match", tmp_path / "match")
+    done("report", tmp_path / "run", "--calibrate", 30, "--match", tmp_path / "match")
     page = text_of(tmp_path / "run" / "report.html")
     assert "Strength is not measured" not in page
     assert re.search(r"pubeval [−+]\d\.\d{3} ± \d\.\d{3} points a game", page.replace("\xa0", " "))

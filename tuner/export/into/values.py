@@ -130,7 +130,7 @@ class Values:
         if kind == END:
             return Other("nothing", start), i
         if word in ("+", "-"):
-            if self.kind(i + 1) == NUMBER:
+            if self.kind(i + 1) == NUMBER and not self.source.text[start + 1:self.code[i + 1].start].strip(" \t"):
                 return self._number(i + 1, word, start)
             return Other("an expression", start), i + 1
         if kind == NUMBER:

@@ -30,7 +30,7 @@ def evaluation(board: str, values: dict[str, int]) -> float:
 
 def misbehave(how: str) -> bool:
     """Whether nothing is to be answered."""
-    if how == "crash":
+    if how == "crash" and "FAKE_MENDED" not in os.environ:
         sys.stdout.flush()
         os._exit(3)
     if how == "silent":
