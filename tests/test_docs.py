@@ -103,6 +103,7 @@ def test_every_option_named_is_one_of_a_command(page):
     assert named - known == set()
 
 
+@pytest.mark.long
 def test_the_page_of_the_python_api_is_true(tmp_path, monkeypatch, small_pgn, brief_headroom):
     monkeypatch.chdir(tmp_path)
     shutil.copy(small_pgn, "games.pgn")

@@ -61,6 +61,7 @@ tuner.learn("classic", "games.pgn")  # attr-defined
 '''
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not MYPY, reason="mypy is not installed; pip install '.[test]'")
 def test_programs_of_users_are_checked_against_the_public_interface(tmp_path):
     (tmp_path / "user.py").write_text(USER)

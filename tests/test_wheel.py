@@ -120,6 +120,7 @@ def test_what_an_index_shows_is_complete_and_leads_nowhere_that_it_cannot_follow
         make_parser(COMMANDS)[0].parse_args(line.split())
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("start", ["classic", "shogi/zero", "backgammon/zero"])
 def test_the_first_command_of_the_readme_needs_no_clone(installed, start):
     games = installed.run("tuner", "tune", start, "samples", "--dry-run", "--per-game", 1, "--skip-start", 30, "--json").stdout

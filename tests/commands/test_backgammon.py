@@ -41,6 +41,7 @@ def shown(page: str) -> str:
     return re.sub(r"\s+", " ", html.unescape(re.sub(r"<[^>]+>", " ", page)))
 
 
+@pytest.mark.long
 def test_learning_from_labels_recovers_the_evaluation_that_labelled(folder):
     ran = done("tune", "backgammon/zero", folder / "labels.csv", "-o", folder / "l.yaml", "--run", folder / "run", "--workers", 1)
     said = ran.out + ran.err

@@ -129,6 +129,7 @@ def test_files_whose_changes_cannot_be_tested_are_shown_whole():
     assert done("diff", "classic", "pesto").out == done("diff", "classic", "pesto", "--all").out
 
 
+@pytest.mark.long
 def test_no_digit_is_cut_in_a_narrow_terminal(tmp_path, monkeypatch):
     """Names are folded; where even that is not enough, the terminal wraps the line."""
     before = load_parameters("classic")

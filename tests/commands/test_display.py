@@ -102,6 +102,7 @@ def test_positions_from_a_stream_are_counted_without_a_total(capsys, wait):
     assert capsys.readouterr().err == "searching: 5 positions\n"
 
 
+@pytest.mark.long
 def test_the_search_shows_a_live_line_with_a_total_and_leaves_nothing_but_notes(small_pgn, tmp_path):
     ran = in_terminal("tune", "classic", small_pgn, *SEARCHING, "-o", tmp_path / "out.yaml")
     assert ran.status == 0, ran.out

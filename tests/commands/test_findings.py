@@ -70,6 +70,7 @@ def test_the_run_folder_holds_where_it_began_and_everything_found(mislabelled):
     assert [line["parameter"].split(".")[1] for line in found["ratios"]] == ["knight", "bishop", "rook", "queen"]
 
 
+@pytest.mark.long
 def test_a_bootstrap_agrees_with_the_standard_errors(small_pgn, tmp_path):
     said = json.loads(done("tune", "classic", small_pgn, "-o", tmp_path / "l.yaml", *FAST, "--untapered", "--bootstrap", 60,
                            "--held-out", 0, "--json").out)

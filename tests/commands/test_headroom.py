@@ -192,6 +192,7 @@ def test_a_dataset_has_no_positions_to_rank_on(small_dataset):
     assert ran.status == 2 and "small.ds: holds counts of one evaluation, not positions" in ran.err.splitlines()[-1]
 
 
+@pytest.mark.long
 def test_terms_that_are_not_linear_are_ranked(noisy, small_pgn, tmp_path):
     """A quadratic term of the user's, with weights and without: without it the file is `classic`, which the teacher is."""
     (tmp_path / "danger.py").write_text(DANGER)

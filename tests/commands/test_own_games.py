@@ -34,6 +34,7 @@ def test_own_games_alone_teach_a_file(tmp_path):
     assert "Traceback" not in done("report", run, "-o", tmp_path / "page.html").err
 
 
+@pytest.mark.long
 def test_own_games_are_added_to_others(tmp_path, small_pgn):
     ran = json.loads(done("tune", "material", small_pgn, *SMALL, "--depth", 1, "--own-rounds", 1, "-o", tmp_path / "o.yaml",
                           "--json").out)

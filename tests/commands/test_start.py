@@ -71,6 +71,28 @@ def test_an_interrupt_within_an_import_is_one_line(tmp_path, name):
     assert "Traceback" not in ran.stderr
 
 
+COMPILING = """
+import os, signal, sys
+from numba.core.codegen import CPUCodeLibrary
+compiled, sent = CPUCodeLibrary._object_compiled_hook, []
+def interrupted(cls, *arguments):
+    compiled(*arguments)
+    if not sent:
+        sent.append(os.kill(os.getpid(), signal.SIGINT))
+CPUCodeLibrary._object_compiled_hook = classmethod(interrupted)
+sys.path.insert(0, {folder!r})
+import tuner.__main__
+sys.argv = ["tuner", "eval", "tictactoe/classic", "x.o/.x./... o"]
+sys.exit(tuner.__main__.main())
+"""
+
+
+def test_an_interrupt_while_code_is_compiled_is_not_lost(tmp_path):
+    ran = subprocess.run([sys.executable, "-c", COMPILING.format(folder=str(REPOSITORY))], capture_output=True, text=True,
+                         timeout=PATIENCE, cwd=REPOSITORY, env={**os.environ, "EVALTUNE_CACHE": str(tmp_path)})
+    assert (ran.returncode, ran.stdout) == (130, "") and "Traceback" not in ran.stderr, ran.stderr
+
+
 def test_an_interrupt_before_the_command_line_is_there_ends_the_process_without_a_word():
     code = IMPORTING.format(folder=str(REPOSITORY), name="tuner.cli", arguments=["--help"])
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=PATIENCE, cwd=REPOSITORY)

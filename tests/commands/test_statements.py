@@ -145,6 +145,7 @@ def test_what_teaches_nothing_moves_nothing_and_says_so(small_pgn, tmp_path):
     assert not [word for word in ("+/- 0.0", ", change", "tuner match", "halving") if word in ran.out]
 
 
+@pytest.mark.long
 def test_the_loss_of_the_file_as_given_is_computed_by_hand(small_dataset, tmp_path):
     note = said("classic", small_dataset.path, "-o", tmp_path / "o.yaml", "--method", "logistic",
                 "--held-out", 0.5)
@@ -160,6 +161,7 @@ def test_the_loss_of_the_file_as_given_is_computed_by_hand(small_dataset, tmp_pa
     assert note["held_out_as_given"]["loss"] == pytest.approx(np.mean(losses), abs=1e-5)
 
 
+@pytest.mark.long
 def test_few_games_are_not_learned_for_play_by_default(small_pgn, tmp_path):
     ran = done("tune", "classic", small_pgn, "-o", tmp_path / "o.yaml", "--method", "logistic",
                "--per-game", 3, "--held-out", 0.95)

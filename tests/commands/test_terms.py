@@ -26,6 +26,7 @@ def forgotten():
         del sys.modules[name]
 
 
+@pytest.mark.long
 def test_the_example_of_the_readme_works_as_it_is_written(small_pgn, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("my_terms.py").write_text(re.search(r"```python\n(.*?)```", README, re.DOTALL)[1])

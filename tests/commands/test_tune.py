@@ -125,6 +125,7 @@ def file_without_command(path: Path) -> str:
     return text
 
 
+@pytest.mark.long
 def test_a_dataset_gives_the_same_file_as_its_games(learned, small_pgn, tmp_path):
     done("dataset", small_pgn, "-o", tmp_path / "games.ds")
     done("tune", "classic", tmp_path / "games.ds", "-o", tmp_path / "out.yaml")

@@ -21,6 +21,7 @@ def said(*arguments: object) -> dict:
     return json.loads(done("tune", *arguments, "--json").out)
 
 
+@pytest.mark.long
 def test_where_there_are_games_and_an_evaluation_searches_teach(small_pgn, small_dataset, tmp_path):
     out = tmp_path / "out.yaml"
     ran = done("tune", "classic", small_pgn, "-o", out, *FEW, "--depth", 2)
@@ -47,6 +48,7 @@ def test_the_number_of_workers_changes_nothing(small_pgn, tmp_path, method):
     assert (weights[0] == weights[1]).all()
 
 
+@pytest.mark.long
 def test_lambda_one_is_the_regression_on_results(small_pgn, tmp_path):
     common = ("classic", small_pgn, "--only", "material.*", "--held-out", 0, "--prior", "none", "--no-intercept")
     a, b, c = (tmp_path / f"{name}.yaml" for name in "abc")

@@ -11,7 +11,9 @@ from collections.abc import Callable, Iterator
 from types import FrameType
 from typing import Any
 
-IMPORT_SECONDS = 0.02  # between two checks whether an import has ended
+AGAIN_SECONDS = 0.02  # between two checks whether what must not be interrupted has ended
+# llvmlite's functions that LLVM calls while it compiles: exceptions in them are printed and lost
+CALLED_BY_LLVM = ("_raw_object_cache_notify", "_raw_object_cache_getbuffer")
 NUMBERS = [signal.Signals[name] for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 Handler = Callable[[int, "FrameType | None"], Any]
 
@@ -48,15 +50,17 @@ def held_back() -> Iterator[None]:
 
 @contextlib.contextmanager
 def prompt_interrupts() -> Iterator[None]:
-    """Raise KeyboardInterrupt on Ctrl-C, but not within an import, where a half-imported module may misinterpret or swallow it:
-    then it is raised when the import has ended. The handlers before the block are restored after it."""
+    """Raise KeyboardInterrupt on Ctrl-C, but not within an import, where a half-imported module may
+    misinterpret or swallow it, nor in functions that LLVM calls: then it is raised when these have
+    ended. The handlers before the block are restored after it."""
 
     def handle(number: int, frame: FrameType | None) -> None:
-        while frame is not None and not frame.f_code.co_filename.startswith("<frozen importlib"):
+        while frame is not None and not (frame.f_code.co_filename.startswith("<frozen importlib")
+                                         or frame.f_code.co_name in CALLED_BY_LLVM):
             frame = frame.f_back
         if frame is None:
             raise KeyboardInterrupt
-        again = threading.Timer(IMPORT_SECONDS, _thread.interrupt_main)
+        again = threading.Timer(AGAIN_SECONDS, _thread.interrupt_main)
         again.daemon = True
         again.start()
 

@@ -208,6 +208,7 @@ def test_games_are_played_into_a_folder_and_learned_from(tmp_path):
             tuner.play_games("material", tmp_path / "new", **options)
 
 
+@pytest.mark.long
 def test_headroom_and_ranks_are_those_of_the_commands(small_pgn, tmp_path, monkeypatch, brief_headroom):
     from tests.commands.support import done
     from tuner.headroom import measure
@@ -309,6 +310,7 @@ def test_exports_are_those_of_the_command(form):
     assert tuner.load("classic").export(form, scale_to=100) == done("export", "classic", "--format", form, "--scale-to", 100).out
 
 
+@pytest.mark.long
 def test_bundled_games_are_named_as_on_the_command_line():
     found = tuner.tune(tuner.load("shogi/zero"), "samples", only="material.*", method="logistic", per_game=1, skip_start=40)
     assert found.result["games"] > 4000

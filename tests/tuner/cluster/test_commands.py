@@ -105,6 +105,7 @@ def test_the_files_are_the_same_though_workers_are_killed(workers, wanted, tmp_p
     assert name in ("fitted", "read") or killed  # those two may be done before
 
 
+@pytest.mark.long
 def test_one_worker_of_this_machine_gives_the_same_files_too(tmp_path_factory):
     pytest.importorskip("distributed")
     assert matched(tmp_path_factory.mktemp("one"), "--cluster", "local:1") == matched(tmp_path_factory.mktemp("alone"))

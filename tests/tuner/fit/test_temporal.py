@@ -99,6 +99,7 @@ def test_lambda_changes_the_solution_and_its_errors(tmp_path):
     assert np.median(spread[0.7] / spread[1.0]) < 0.9  # METHODS C1: about 0.6 on real games
 
 
+@pytest.mark.long
 def test_standard_errors_are_those_of_fits_to_other_games(tmp_path):
     """The spread of solutions over samples of games, against the errors that each fit reports."""
     solutions, reported = [], []

@@ -254,6 +254,7 @@ def test_add_missing_keeps_comments(tmp_path, capsys):
     assert lines_of((tmp_path / "out.yaml").read_text()) == lines_of((tmp_path / "my.yaml").read_text())
 
 
+@pytest.mark.long
 def test_tune_keeps_the_comments_of_a_file_and_not_those_of_a_bundled_one(tmp_path, small_pgn, capsys):
     text = (BUNDLED / "chess" / "classic.yaml").read_text(encoding="utf-8").replace("    pawn:", "    # the pawn\n    pawn:", 1)
     (tmp_path / "my.yaml").write_text(text.replace("eg: 94}", "eg: 94}  # more\n", 1) + "# end\n")

@@ -65,6 +65,7 @@ def test_a_run_with_dice_is_calibrated_in_points_beside_its_strength(tmp_path):
     assert "3 of 3 games came to a result, too few to compare values with" in few.err
 
 
+@pytest.mark.long
 def test_a_run_is_judged_as_a_whole(tmp_path):
     """1,000 games of self-play from zero win more than a point a game against the start."""
     run = tmp_path / "run"
@@ -93,6 +94,7 @@ def test_what_is_said_of_the_whole_file_is_what_the_interval_shows(low, high, sa
     assert sentences(FOUND | {"squares": squares}, 3)[0].startswith(said)
 
 
+@pytest.mark.long
 def test_a_run_without_dice_is_calibrated_if_asked(tmp_path):
     done("selfplay", "--games", 2, "--batch", 2, "--depth", 1, "--plies", 400, "--run", tmp_path / "run")
     found = json.loads(done("report", tmp_path / "run", "--calibrate", 12, "--json").out)["calibration"]
