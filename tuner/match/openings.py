@@ -140,6 +140,7 @@ class Generator:
         if self._searcher is None:
             return True
         self._searcher.clear()
+        self._searcher.choose_by(0)  # whatever it played before
         return abs(self._searcher.search(line, Limits(depth=DEPTH)).value) <= BALANCED
 
     def _candidate(self, number: int) -> tuple[list[np.ndarray], list[int]]:

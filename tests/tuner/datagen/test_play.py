@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import random
 from dataclasses import replace
 
 import chess.pgn
@@ -13,6 +14,7 @@ from tuner.datagen.adjudicate import DRAW, ENDING, RESIGN
 from tuner.datagen.play import GameTask, Seat, play_game
 from tuner.datagen.settings import Settings
 from tuner.datagen.setup import recipe_of
+from tuner.datagen.table import random_opening
 from tuner.engine.loading import load_engine
 
 SETTINGS = Settings("classic", depth=1, plies=200, draw=(20.0, 6, 60))
@@ -61,6 +63,16 @@ def test_own_results_follow_the_colours(games):
         assert names[1 - game.number % 2] == f"classic copy {game.number // 2 + 1}"
         assert game.own == (-game.outcome if game.number % 2 else game.outcome)
         assert read.headers["Result"] == {1: "1-0", 0: "1/2-1/2", -1: "0-1"}[game.outcome]
+
+
+def test_an_opening_does_not_depend_on_the_game_before():
+    """Nor on the seed by which that chose among equal moves: in this one a candidate is nearly balanced."""
+    engine, parameters = load_engine("classic")
+    searcher, settings = engine.searcher(parameters, megabytes=1), replace(SETTINGS, seed=3)
+    alone = random_opening(engine.game, settings, 31, searcher).moves
+    for seed in range(200):
+        searcher.choose_by(random.Random(seed).getrandbits(63) | 1)
+        assert random_opening(engine.game, settings, 31, searcher).moves == alone
 
 
 def test_a_game_ends_as_a_draw_at_its_greatest_length(recipe):
