@@ -62,6 +62,9 @@ def test_what_an_earlier_run_found_need_not_be_searched_again(searcher):
         def clear(self):
             searcher.clear()
 
+        def choose_by(self, seed):
+            searcher.choose_by(seed)
+
         def search(self, *arguments):
             calls.append(1)
             return searcher.search(*arguments)
